@@ -137,6 +137,14 @@ export function clusterRouter(
   return { image, replicas, exposure, keepsKeys, ...rest }
 }
 
+/** Reads the image of BuildKit for builds on a Docker Engine. Undefined: a usual one. */
+export function builderImage(image: string | undefined): string | undefined {
+  if (!image) return undefined
+  if (imageForm.test(image)) return image
+  const example = 'registry.example.org/moby/buildkit:v0.34.2-rootless'
+  throw new ConfigError(`QUAYSIDE_BUILDER_IMAGE must be an image such as ${example}, not "${image}".`)
+}
+
 const digestForm = /^[a-zA-Z0-9][\w.:/-]{0,400}@sha256:[0-9a-f]{64}$/
 const labelForm = /^([a-zA-Z0-9][\w./-]{0,252})=([a-zA-Z0-9][\w.-]{0,62})$/
 

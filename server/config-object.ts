@@ -117,6 +117,8 @@ export interface Config {
    * 10.
    */
   readonly diskFloorGiB: number | undefined
+  /** The image of BuildKit that builds on a Docker Engine. Undefined: a usual one. */
+  readonly builderImage: string | undefined
   /** The network of build steps: the engine's default one, or none. */
   readonly buildNetwork: 'default' | 'none'
   /** Whether containers and build steps can reach the metadata service of a cloud. */

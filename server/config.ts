@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { domainOf } from './config-domain.ts'
 import {
+  builderImage,
   ConfigError,
   cidrForm,
   clusterBuilder,
@@ -161,6 +162,7 @@ export function readConfig(given: Variables = process.env): Config {
     parallelWork: number(variables, 'QUAYSIDE_PARALLEL_WORK', 200, 1, 10_000),
     imageSizeGiB: number(variables, 'QUAYSIDE_IMAGE_SIZE', 20, 1, 1_000_000),
     diskFloorGiB: optionalNumber(variables, 'QUAYSIDE_DISK_FLOOR', 0, 1_000_000),
+    builderImage: builderImage(variables['QUAYSIDE_BUILDER_IMAGE']),
     buildNetwork: oneOf(variables, 'QUAYSIDE_BUILD_NETWORK', ['default', 'none']),
     cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
     hostAccess: hostAccess(variables['QUAYSIDE_HOST_ACCESS'] || 'closed'),

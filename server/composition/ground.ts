@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Builder, createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
+import { type Builder, createDockerBuilder, createOwnBuildKit, type NamedBuilder } from '../builders/index.ts'
 import type { Certificates } from '../certificates/index.ts'
 import type { Connection } from '../clusters/index.ts'
 import { type Config, socketOf } from '../config.ts'
@@ -14,7 +14,7 @@ import type { Reconciler } from '../lib/reconciler.ts'
 import { createOwnRouter, type NamedRouter, type Router, type RouterProcessOptions } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Duty } from '../workflows/index.ts'
-import { createBaseImages } from './base-images.ts'
+import { createBaseImages, fetchPublic } from './base-images.ts'
 import { driversOf } from './connecting.ts'
 
 /** The parts that exist before the rooms. main or a test opens them. */
@@ -82,9 +82,20 @@ export function createDrivers(ground: Ground): Drivers {
     floorBytes,
     runsStacks: config.runnerImages.length > 0,
   })
+  const images = { socketPath, database: ground.database, instance }
   const builder = createDockerBuilder({
     socketPath,
-    baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),
+    baseImages: createBaseImages(images, engine),
+    buildKit: createOwnBuildKit({
+      socketPath,
+      instance,
+      clock,
+      network: config.buildNetwork,
+      image: config.builderImage,
+      fetch: fetchPublic(images, engine),
+      spoolDirectory: join(config.scratchDirectory, 'builds'),
+      maxImageBytes,
+    }),
     clock,
     guard,
     network: config.buildNetwork,

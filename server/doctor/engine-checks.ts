@@ -32,6 +32,21 @@ const checkVersion = ({ version }: Answering): Outcome => {
     : ok(`The Docker Engine is ${version}.`)
 }
 
+/** Without its own BuildKit the platform builds on the one of the engine, with fewer features. */
+const checkBuilder = ({ builder: { hasImage, deniedBy } }: Answering): Outcome => {
+  if (deniedBy !== undefined) {
+    const [name = ''] = deniedBy.split('=')
+    return warn(
+      `Builds run on the BuildKit inside of the Docker Engine, because ${deniedBy} denies the platform's own one its ` +
+        'user namespace.',
+      `Allow user namespaces to ordinary users: change ${name} in a file of /etc/sysctl.d, and run sysctl --system.`,
+    )
+  }
+  return hasImage
+    ? ok("Builds run on the platform's own BuildKit, without rights on this machine.")
+    : ok("The first build fetches the image of the platform's own BuildKit (QUAYSIDE_BUILDER_IMAGE).")
+}
+
 const checkLiveRestore = ({ liveRestore }: Answering): Outcome =>
   liveRestore
     ? ok('Containers survive a restart of the Docker Engine.')
@@ -71,7 +86,8 @@ export function engineChecks({ engine }: Facts): readonly (readonly [string, Out
   }
   return [
     ['engine', checkVersion(engine)],
-    ...checkHoles(engine.versions),
+    ['builder', checkBuilder(engine)],
+    ...checkHoles(engine.versions, engine.builder),
     ['live-restore', checkLiveRestore(engine)],
     ['storage driver', checkStorage(engine)],
     ['layer limits', checkLayers(engine)],

@@ -20,6 +20,7 @@ const engine: Extract<EngineFact, { state: 'answers' }> = {
   backingFilesystem: 'xfs',
   layerQuota: { isEnforced: true, countsImage: false, by: 'overlay2 on xfs with project quotas' },
   skewMs: 0,
+  builder: { hasImage: false },
 }
 const port = { setting: 'QUAYSIDE_PORT', host: '127.0.0.1', port: 3000, state: 'free' } as const
 const disk = {
@@ -93,6 +94,12 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
     'warn',
     'holes of a BuildKit',
     { engine: { ...engine, versions: { engine: { version: '29.7.0' }, buildkit: { version: 'v0.12.4' } } } },
+  ],
+  [
+    'builder',
+    'warn',
+    'a kernel without user namespaces for ordinary users',
+    { engine: { ...engine, builder: { hasImage: true, deniedBy: 'user.max_user_namespaces=0' } } },
   ],
   ['runc', 'warn', 'holes of runc', { engine: { ...engine, versions: { runc: { version: '1.2.7' } } } }],
   [
@@ -297,6 +304,10 @@ test('a component with holes is reported with each hole, its source and the vers
     const { message, remedy } = findings.find((finding) => finding.check === check) ?? {}
     return `${message} ${remedy}`
   }
+  const own = examine({ ...good, engine: { ...engine, versions, builder: { hasImage: true } } })
+  const unused = own.find(({ check }) => check === 'buildkit')
+  assert.equal(unused?.status, 'ok')
+  assert.match(unused?.message ?? '', /known holes, and no build runs on it/)
   const buildkit = lineOf('buildkit')
   assert.match(
     buildkit,

@@ -57,6 +57,7 @@ export type EngineFact =
       readonly version: string
       /** The versions of the engine and its parts, as far as they are known. */
       readonly versions: EngineVersions
+      readonly builder: BuilderFact
       readonly liveRestore: boolean
       readonly storageDriver: string
       readonly backingFilesystem: string
@@ -64,6 +65,14 @@ export type EngineFact =
       /** Its clock minus this one's. */
       readonly skewMs: number
     }
+
+/** What the platform's own BuildKit needs. */
+export interface BuilderFact {
+  /** Whether the engine has an image of it. Without one, it is fetched for the first build. */
+  readonly hasImage: boolean
+  /** The setting of the kernel that denies user namespaces to ordinary users, with its value. */
+  readonly deniedBy?: string | undefined
+}
 
 /** The program in front of the router, as the router would start it. */
 export interface HaproxyFact {

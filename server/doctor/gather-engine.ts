@@ -5,7 +5,7 @@ import { debianPackages, engineVersions, installedPackages } from '../lib/engine
 import { messageOf } from '../lib/error.ts'
 import { layerQuota } from '../lib/layer-quota.ts'
 import { run } from '../lib/run.ts'
-import type { EngineFact } from './facts.ts'
+import type { BuilderFact, EngineFact } from './facts.ts'
 
 const limitMs = 5_000
 
@@ -37,6 +37,7 @@ export async function gatherEngine(
       state: 'answers',
       version: info.ServerVersion ?? 'unknown',
       versions: engineVersions(answer, packages),
+      builder: await gatherBuilder(socket),
       liveRestore: info.LiveRestoreEnabled === true,
       storageDriver: driver,
       layerQuota: layerQuota({ driver, status: status ?? [], root, mountinfo }),
@@ -48,6 +49,26 @@ export async function gatherEngine(
   } catch (error) {
     return { state: 'silent', socket, reason: messageOf(error) }
   }
+}
+
+/** Settings of kernels by which ordinary users may have no user namespace. */
+const namespaceSettings = [
+  { path: '/proc/sys/user/max_user_namespaces', denied: '0' },
+  { path: '/proc/sys/kernel/unprivileged_userns_clone', denied: '0' },
+  { path: '/proc/sys/kernel/apparmor_restrict_unprivileged_userns', denied: '1' },
+]
+
+async function gatherBuilder(socket: string): Promise<BuilderFact> {
+  const filters = JSON.stringify({ reference: ['quayside/builder', 'quayside/builder-fetched'] })
+  const images = await ask(socket, `/images/json?filters=${encodeURIComponent(filters)}`)
+  const values = await Promise.all(
+    namespaceSettings.map(async ({ path, denied }) => {
+      const value = (await readFile(path, 'utf8').catch(() => '')).trim()
+      return value === denied ? `${path.slice('/proc/sys/'.length).replaceAll('/', '.')}=${value}` : undefined
+    }),
+  )
+  const deniedBy = values.find((value) => value !== undefined)
+  return { hasImage: Array.isArray(images) && images.length > 0, deniedBy }
 }
 
 /** Debian's own versions say which fixes its packages have. Empty on other systems. */

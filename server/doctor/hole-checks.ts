@@ -8,17 +8,26 @@ import {
   safeVersions,
 } from '../lib/known-holes.ts'
 import { type Outcome, ok, warn } from './check.ts'
+import type { BuilderFact } from './facts.ts'
 
 const names = { engine: 'Docker Engine', buildkit: 'BuildKit', runc: 'runc', containerd: 'containerd' } as const
 const checkNames = { ...names, engine: 'engine holes', buildkit: 'buildkit' } as const
 const components: readonly Component[] = ['engine', 'buildkit', 'runc', 'containerd']
 
 /** Pure: returns a check for each component of an engine whose version is known. */
-export function checkHoles(versions: EngineVersions): readonly (readonly [string, Outcome])[] {
+export function checkHoles(versions: EngineVersions, builder: BuilderFact): readonly (readonly [string, Outcome])[] {
+  const isUnused = builder.hasImage && builder.deniedBy === undefined
   return components
     .filter((component) => versions[component] ?? (component === 'buildkit' && versions.engine))
-    .map((component) => [checkNames[component], checkComponent(component, versions)] as const)
+    .map((component) => {
+      const outcome = checkComponent(component, versions)
+      const isHarmless = component === 'buildkit' && isUnused && outcome.status !== 'ok'
+      return [checkNames[component], isHarmless ? unusedBuildKit(versions) : outcome] as const
+    })
 }
+
+const unusedBuildKit = (versions: EngineVersions): Outcome =>
+  ok(`${subjectOf('buildkit', versions)} has known holes, and no build runs on it.`)
 
 /** Pure: says which engine to install. */
 export const installEngine = (): string =>

@@ -7,6 +7,14 @@ export * from './archive-reader.ts'
 export { maskedField } from './changed-field.ts'
 export { mostOfChart, readChartDirectory, readPackedChart } from './chart-files.ts'
 export * from './chart-ports.ts'
+export type { HeldBuilder } from './docker/builder/builder-daemons.ts'
+export { localBuilderImage, publishedBuilderImage } from './docker/builder/builder-spec.ts'
+export {
+  createEngineBuildKit,
+  type EngineBuildKit,
+  type EngineBuildKitOptions,
+} from './docker/builder/engine-buildkit.ts'
+export type { ImageContent } from './docker/builder/saved-images.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
 export type { InstallationThings } from './docker/installation.ts'
 export * from './engine.ts'

@@ -9,11 +9,13 @@ import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-im
 import { createDockerBaseImages } from '../../server/builders/docker/docker-base-images.ts'
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { createTestBuildKit } from '../../server/builders/docker/test-own-buildkit.ts'
 import { changeImage, removeImages, tagImage } from '../../server/engines/docker/test-push.ts'
 import { openDocker } from '../support/docker.ts'
 
 /** A Dockerfile and its base images must not make the engine open or read anything else. */
 const { socketPath, skip } = await engineForTests()
+const buildKit = createTestBuildKit(socketPath)
 const docker = openDocker(socketPath)
 const namespace = `attack-${process.pid}`
 const service = `test-base-${process.pid}`
@@ -38,6 +40,7 @@ describe('base images of builds', { skip }, () => {
   after(async () => {
     secret.close()
     await createDockerBuilder({ socketPath }).prune(service, [], signal)
+    await buildKit.remove()
     await removeImages(socketPath, made)
   })
   const image = async (name: string, changes: readonly string[]): Promise<string> => {
@@ -53,7 +56,7 @@ describe('base images of builds', { skip }, () => {
       ...change,
     })
     const { attempt, lines } = recording()
-    const built = await createDockerBuilder({ socketPath, baseImages: images }).build(
+    const built = await createDockerBuilder({ socketPath, baseImages: images, buildKit }).build(
       contextOf(recipe),
       recipe,
       attempt,
@@ -106,7 +109,7 @@ describe('base images of builds', { skip }, () => {
     const { lines } = await build(text)
     assert.ok(lines.includes('there'), lines.join('\n'))
     assert.ok(
-      lines.some((line) => line.includes(`FROM ${base}`)),
+      lines.some((line) => line.includes(`--from=${base}`)),
       lines.join('\n'),
     )
     assert.ok(!lines.join('\n').includes('quayside.invalid'), lines.join('\n'))
@@ -213,7 +216,7 @@ describe('base images of builds', { skip }, () => {
       dockerfileText: `FROM ${baseImage}\nADD http://${host}/ /x\n${print('"other"')}\n`,
     })
     const { attempt, lines } = recording()
-    await createDockerBuilder({ socketPath, baseImages }).build(other, recipe, attempt)
+    await createDockerBuilder({ socketPath, baseImages, buildKit }).build(other, recipe, attempt)
     assert.ok(lines.includes('read') && !lines.includes('other'), lines.join('\n'))
     assert.deepEqual(asked, [])
   })

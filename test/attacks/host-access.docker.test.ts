@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-import { before, describe, type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { contextOf, recipeOf, recording } from '../../server/builders/builder.cases.ts'
 import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
 import { otherHost, otherHostName, whyNoOtherHost } from '../../server/builders/docker/test-other-host.ts'
+import { createTestBuildKit, whyNoOwnBuildKit } from '../../server/builders/docker/test-own-buildkit.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
@@ -19,7 +20,13 @@ const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const instance = `test-host-${process.pid}`
 const engine = new DockerEngine({ socketPath, instance, clock })
-const builder = createDockerBuilder({ socketPath })
+const buildKit = createTestBuildKit(socketPath)
+const noOwn = await whyNoOwnBuildKit(socketPath, skip)
+/** The BuildKit of the engine, and the platform's own. */
+const builders = [
+  createDockerBuilder({ socketPath }),
+  ...(noOwn ? [] : [createDockerBuilder({ socketPath, buildKit })]),
+]
 const signal = AbortSignal.timeout(120_000)
 const attempt = { signal, output: { line: () => {} } }
 const noOtherHost = await whyNoOtherHost()
@@ -69,16 +76,22 @@ async function seenFrom(t: TestContext, network: string, program: string): Promi
   return JSON.parse(await one.output())
 }
 
-async function seenByStep(program: string): Promise<unknown> {
-  const recipe = recipeOf(newId(), `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', program])}\n`)
-  const { attempt: building, lines } = recording()
-  await builder.build(contextOf(recipe), recipe, building)
-  await builder.prune(recipe.service, [], signal)
-  return JSON.parse(lines.find((line) => line.startsWith('["')) ?? '[]')
+/** Returns what a step of each builder sees. */
+async function seenBySteps(program: string): Promise<unknown[]> {
+  const seen: unknown[] = []
+  for (const builder of builders) {
+    const recipe = recipeOf(newId(), `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', program])}\n`)
+    const { attempt: building, lines } = recording()
+    await builder.build(contextOf(recipe), recipe, building)
+    await builder.prune(recipe.service, [], signal)
+    seen.push(JSON.parse(lines.find((line) => line.startsWith('["')) ?? '[]'))
+  }
+  return seen
 }
 
 describe('programs of the machine', { skip }, () => {
   before(() => ensureBaseImage({ socketPath }, signal))
+  after(() => buildKit.remove())
 
   test('neither a container of an environment nor a build step reaches one whose port is not open', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
@@ -94,7 +107,7 @@ describe('programs of the machine', { skip }, () => {
       ['gateway', open],
     ])
     assert.deepEqual(await seenFrom(t, network, attack), ['ECONNREFUSED', 'open'])
-    assert.deepEqual(await seenByStep(attack), ['ECONNREFUSED', 'open'])
+    for (const seen of await seenBySteps(attack)) assert.deepEqual(seen, ['ECONNREFUSED', 'open'])
     // Programs of one environment reach each other, and the machine reaches them.
     const server = await container(
       t,

@@ -3,13 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import { before, describe, type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 
 import { pack } from 'tar-stream'
 import { contextOf, recipeOf, recording } from '../../server/builders/builder.cases.ts'
+import type { Builder } from '../../server/builders/builder.ts'
 import { baseImage, ensureBaseImage, parseLibraries } from '../../server/builders/docker/base-image.ts'
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { createTestBuildKit, whyNoOwnBuildKit } from '../../server/builders/docker/test-own-buildkit.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
@@ -21,7 +23,10 @@ import { until } from '../support/until.ts'
  * other.
  */
 const { socketPath, skip } = await engineForTests()
-const builder = createDockerBuilder({ socketPath })
+const ofEngine = createDockerBuilder({ socketPath })
+const buildKit = createTestBuildKit(socketPath)
+const own = createDockerBuilder({ socketPath, buildKit })
+const noOwn = await whyNoOwnBuildKit(socketPath, skip)
 const noPerl = await readFile('/usr/bin/perl').then(
   () => false as const,
   () => 'the attack needs perl',
@@ -37,10 +42,11 @@ console.log('MAC ' + Object.values(require('os').networkInterfaces()).flat().fin
 console.log('IP ' + Object.values(require('os').networkInterfaces()).flat().find((one) => one.family === 'IPv4' && !one.internal).address)`
 
 /** Starts the victim's build. Returns its addresses when it answers. */
-async function startVictim(t: TestContext) {
+async function startVictim(t: TestContext, builder: Builder) {
   const recipe = recipeOf(
     newId(),
     `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', victimProgram.replace(/\n\s*/g, ' ')])}\n`,
+    { organization: newId() },
   )
   const { attempt, lines } = recording(AbortSignal.timeout(100_000))
   const building = builder.build(contextOf(recipe), recipe, attempt)
@@ -66,8 +72,8 @@ const dialing = (ip: string): string =>
   const end = (what) => () => { console.log('TCP ' + what); process.exit(0) };
   one.once('connect', end('open')).once('timeout', end('silent')).once('error', end('refused'))`
 
-/** Runs a build whose step connects to the victim, then spoofs and sniffs. */
-async function attack({ ip, mac }: { readonly ip: string; readonly mac: string }) {
+/** Runs a build whose step connects to the victim and then runs a program of Perl. */
+async function attack(builder: Builder, ip: string, program: readonly string[]) {
   const { stdout } = await run('ldd', ['/usr/bin/perl'], { timeoutMs: 10_000 })
   const paths = ['/usr/bin/perl', ...parseLibraries(stdout.toString())]
   const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [basename(path), await readFile(path)])))
@@ -77,16 +83,16 @@ async function attack({ ip, mac }: { readonly ip: string; readonly mac: string }
     `FROM ${baseImage}`,
     'COPY . /tools/',
     `RUN ${JSON.stringify(['node', '-e', dialing(ip).replace(/\n\s*/g, ' ')])}`,
-    `RUN ${JSON.stringify([`/tools/${loader}`, '--library-path', '/tools', '/tools/perl', '/tools/spoof.pl', ip, mac, word, '5'])}`,
+    `RUN ${JSON.stringify([`/tools/${loader}`, '--library-path', '/tools', '/tools/perl', ...program])}`,
   ].join('\n')
-  const recipe = recipeOf(newId(), text)
+  const recipe = recipeOf(newId(), text, { organization: newId() })
   const { attempt, lines } = recording(AbortSignal.timeout(100_000))
   const context = programsOf({ ...files, 'spoof.pl': spoof, Dockerfile: text })
   await builder.build(context, recipe, attempt).catch((error: unknown) => {
     throw new Error(lines.join('\n'), { cause: error })
   })
   await builder.prune(recipe.service, [], AbortSignal.timeout(60_000))
-  return { lines, heard: JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') }
+  return lines
 }
 
 /** Returns a build context with the same files, executable. */
@@ -101,13 +107,14 @@ function programsOf(files: Readonly<Record<string, string | Buffer>>): () => Pro
 
 describe('build steps of two organizations', { skip: skip || noPerl }, () => {
   before(() => ensureBaseImage({ socketPath }, AbortSignal.timeout(60_000)))
+  after(() => buildKit.remove())
 
   test('a step neither reaches nor overhears a step of another build, whatever it sends', async (t) => {
     await new DockerEngine({ socketPath, instance: 'test-neighbours', clock }).guardNetworks(
       {},
       AbortSignal.timeout(20_000),
     )
-    const victim = await startVictim(t)
+    const victim = await startVictim(t, ofEngine)
     let asked = 0
     let isOver = false
     // The host keeps asking the victim. The attacker wants this traffic.
@@ -120,16 +127,35 @@ describe('build steps of two organizations', { skip: skip || noPerl }, () => {
         await clock.sleep(20)
       }
     })()
-    const { lines, heard } = await attack(victim).finally(() => {
+    const program = ['/tools/spoof.pl', victim.ip, victim.mac, word, '5']
+    const lines = await attack(ofEngine, victim.ip, program).finally(() => {
       isOver = true
     })
     await asking
+    const heard = JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}')
     assert.ok(lines.includes('TCP silent'), lines.join('\n'))
     assert.ok(heard.gateway > 0, 'the attacker hears nothing at all, so the test proves nothing')
     assert.deepEqual({ word: heard.word, neighbour: heard.neighbour }, { word: 0, neighbour: 0 })
     assert.ok(asked > 50, `the victim answered ${asked} times during the attack`)
     assert.deepEqual(
       [...lines, ...victim.lines].filter((line) => /kept apart/.test(line)),
+      [],
+    )
+  })
+
+  test('a step on the platform’s own BuildKit reaches no step of another organization and sends no packets of its own making', {
+    skip: noOwn,
+  }, async (t) => {
+    const victim = await startVictim(t, own)
+    const raw =
+      'for my $kind ([17, 3, 768], [2, 3, 255]) { print socket(my $s, $$kind[0], $$kind[1], $$kind[2]) ? "RAW open\\n" : "RAW $!\\n" }'
+    const lines = await attack(own, victim.ip, ['-e', raw])
+    assert.equal(await victim.ask('/'), word)
+    assert.ok(lines.includes('TCP silent'), lines.join('\n'))
+    const said = lines.filter((line) => line.startsWith('RAW '))
+    assert.deepEqual(said, ['RAW Operation not permitted', 'RAW Operation not permitted'], lines.join('\n'))
+    assert.deepEqual(
+      [...lines, ...victim.lines].filter((line) => /isolated/.test(line)),
       [],
     )
   })

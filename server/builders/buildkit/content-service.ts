@@ -1,5 +1,5 @@
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect'
-import type { IncomingPart, PublicImage, ResultReceiver } from '../../engines/index.ts'
+import type { ImageContent, IncomingPart, ResultReceiver } from '../../engines/index.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import { Content, type WriteContentRequest } from '../../lib/grpc/content_pb.ts'
 
@@ -15,7 +15,7 @@ export const maxContentMessageBytes = 9 * 1024 * 1024
 
 export interface ContentOptions {
   /** The base images of the build. Nothing else can be read. */
-  readonly bases: readonly PublicImage[]
+  readonly bases: readonly ImageContent[]
   readonly result: ResultReceiver
   readonly attempt: Attempt
   /** Ends the build: BuildKit shows only a part of an error that it gets here. */
@@ -28,7 +28,7 @@ export function serveContent(router: ConnectRouter, options: ContentOptions): vo
   const ofStore = (store: string, { requestHeader }: HandlerContext): void => {
     if (requestHeader.get(storeHeader) !== store) throw new ConnectError('no such store', Code.NotFound)
   }
-  const find = (digest: string): { readonly base: PublicImage; readonly size: number } => {
+  const find = (digest: string): { readonly base: ImageContent; readonly size: number } => {
     for (const base of bases) {
       const size = base.sizeOf(digest)
       if (size !== undefined) return { base, size }

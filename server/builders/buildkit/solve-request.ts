@@ -9,13 +9,21 @@ export interface BaseReference {
   readonly digest: string
 }
 
+export interface SolveNames {
+  readonly session: string
+  readonly reference: string
+  readonly bases: readonly BaseReference[]
+  /** Whether the layers of the result are not compressed, as a Docker Engine stores them. */
+  readonly isUnpacked?: boolean
+}
+
 /**
  * Pure: returns the request that begins a build. Its context, base images and result go through the
  * session, so BuildKit contacts no registry. Entitlements stay off.
  */
 export function solveRequest(
   { recipe, labels, buildArguments }: BuildOrder,
-  { session, reference, bases }: { session: string; reference: string; bases: readonly BaseReference[] },
+  { session, reference, bases, isUnpacked = false }: SolveNames,
 ) {
   // BuildKit shares cache mounts by id alone. The namespace separates the services.
   const given = { ...buildArguments, BUILDKIT_CACHE_MOUNT_NS: recipe.service }
@@ -35,9 +43,11 @@ export function solveRequest(
       ),
     },
     Internal: true,
-    Exporters: [{ Type: 'oci', Attrs: { tar: 'false', 'oci-mediatypes': 'true' } }],
+    Exporters: [{ Type: 'oci', Attrs: { tar: 'false', 'oci-mediatypes': 'true', ...(isUnpacked && unpacked) } }],
   }
 }
+
+const unpacked = { compression: 'uncompressed', 'force-compression': 'true' }
 
 const prefixed = (prefix: string, values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}${name}`, value]))

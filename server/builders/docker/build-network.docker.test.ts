@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { openDocker } from '../../../test/support/docker.ts'
 import { createPlatform } from '../../../test/support/platform.ts'
 import { DockerEngine } from '../../engines/index.ts'
@@ -10,6 +10,7 @@ import { baseImage, ensureBaseImage } from './base-image.ts'
 import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
 import { otherHost, whyNoOtherHost } from './test-other-host.ts'
+import { createTestBuildKit, whyNoOwnBuildKit } from './test-own-buildkit.ts'
 
 /** What a build step can reach from inside: only what is public. */
 const { socketPath, skip } = await engineForTests()
@@ -19,9 +20,21 @@ const signal = AbortSignal.timeout(120_000)
 const noOtherHost = await whyNoOtherHost()
 let count = 0
 
+/** The BuildKit of the engine, and the platform's own for each network. */
+const own = {
+  default: createTestBuildKit(socketPath),
+  none: createTestBuildKit(socketPath, { network: 'none' }),
+}
+const noOwn = await whyNoOwnBuildKit(socketPath, skip)
+const kinds = [
+  { kind: 'the engine’s BuildKit', buildKitOf: () => undefined, skip: false as const },
+  { kind: 'the platform’s own BuildKit', buildKitOf: (network: 'default' | 'none') => own[network], skip: noOwn },
+]
+type BuildKitOf = (typeof kinds)[number]['buildKitOf']
+
 /** Builds a step that runs the program and returns its output as JSON. */
-async function seenBy(network: 'default' | 'none', program: string): Promise<unknown> {
-  const builder = createDockerBuilder({ socketPath, network })
+async function seenBy(buildKitOf: BuildKitOf, network: 'default' | 'none', program: string): Promise<unknown> {
+  const builder = createDockerBuilder({ socketPath, network, buildKit: buildKitOf(network) })
   const step = `/* ${process.pid} ${count++} */ ${program.replace(/\n\s*/g, ' ')}`
   const text = `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', step])}\n`
   const recipe = recipeOf(service, text, { commit: `${count}`.padStart(40, '0') })
@@ -56,9 +69,13 @@ const asking = (port: string, paths: readonly string[]): string => `${gatewayOfS
 
 describe('the network of build steps', { skip }, () => {
   before(() => ensureBaseImage({ socketPath }, signal))
+  after(() => Promise.all([own.default.remove(), own.none.remove()]))
+  for (const one of kinds) describe(`of ${one.kind}`, { skip: one.skip }, () => cases(one.buildKitOf))
+})
 
+function cases(buildKitOf: BuildKitOf): void {
   test('a step without a network has only its own loopback device', async () => {
-    const seen = await seenBy('none', 'console.log(JSON.stringify(require("os").networkInterfaces()))')
+    const seen = await seenBy(buildKitOf, 'none', 'console.log(JSON.stringify(require("os").networkInterfaces()))')
     assert.deepEqual(
       Object.keys(Object(seen)).filter((name) => name !== 'lo'),
       [],
@@ -87,7 +104,7 @@ describe('the network of build steps', { skip }, () => {
     const address = await container.address(service)
     const ofHost = ['5432', '2375', '2376'].map((port) => `gateway:${port}`)
     const closed = [`${address}:8080`, ...ofHost, `127.0.0.1:${apiPort}`]
-    const seen = Object(await seenBy('default', dialing([...closed, `gateway:${apiPort}`])))
+    const seen = Object(await seenBy(buildKitOf, 'default', dialing([...closed, `gateway:${apiPort}`])))
     // The last one shows that the check could see the others.
     assert.equal(seen[`gateway:${apiPort}`], 'open')
     for (const target of closed)
@@ -99,7 +116,7 @@ describe('the network of build steps', { skip }, () => {
       '/metrics',
       '/git/hello.git/info/refs?service=git-upload-pack',
     ]
-    const asked = await seenBy('default', asking(apiPort, paths))
+    const asked = await seenBy(buildKitOf, 'default', asking(apiPort, paths))
     const [organization, project, metrics, git] = paths.map((path) => Object(asked)[path])
     assert.deepEqual(
       [organization, project, metrics, git],
@@ -122,7 +139,7 @@ describe('the network of build steps', { skip }, () => {
     assert.equal(await engine.guardNetworks({ metadata: 'closed' }, signal), false)
     const targets = [`${address}:80`, `${address}:53`]
     const kept = { [`${address}:80`]: 'ECONNREFUSED', [`${address}:53`]: 'open' }
-    assert.deepEqual(await seenBy('default', dialing(targets)), kept)
+    assert.deepEqual(await seenBy(buildKitOf, 'default', dialing(targets)), kept)
     const environment = newId()
     const attempt = { signal, output: { line: () => {} } }
     await engine.prepareEnvironment(environment, attempt)
@@ -140,4 +157,4 @@ describe('the network of build steps', { skip }, () => {
     await container.wait()
     assert.deepEqual(JSON.parse(await container.output()), kept)
   })
-})
+}

@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { before, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { openDocker } from '../../../test/support/docker.ts'
 import { Secret } from '../../lib/secret.ts'
 import { contextOf, recipeOf, recording } from '../builder.cases.ts'
 import { ensureBaseImage } from './base-image.ts'
 import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
+import { createTestBuildKit, whyNoOwnBuildKit } from './test-own-buildkit.ts'
 
-const { socketPath, skip } = await engineForTests()
+const { socketPath, skip: noEngine } = await engineForTests()
+const skip = await whyNoOwnBuildKit(socketPath, noEngine)
 const docker = openDocker(socketPath)
-const builder = createDockerBuilder({ socketPath })
+const buildKit = createTestBuildKit(socketPath)
+const builder = createDockerBuilder({ socketPath, buildKit })
 const service = `test-secrets-${process.pid}`
 const canary = `CANARY-${randomBytes(12).toString('hex')}`
 const signal = AbortSignal.timeout(100_000)
 before(async () => {
   if (!skip) await ensureBaseImage({ socketPath }, signal)
 })
+after(() => (skip ? undefined : buildKit.remove()))
 
 /** A program that shows that it has the secret without printing it, and runs for a while. */
 const program = `const fs = require('fs'), read = (name) => fs.readFileSync('/run/secrets/' + name);

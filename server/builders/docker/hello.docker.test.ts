@@ -7,6 +7,7 @@ import { recipeOf, recording, tarOf } from '../builder.cases.ts'
 import { ensureBaseImage } from './base-image.ts'
 import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
+import { createTestBuildKit } from './test-own-buildkit.ts'
 
 const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
@@ -15,7 +16,8 @@ const example = new URL('../../../examples/hello/', import.meta.url)
 test('the example is built, answers requests, and ends on a signal', { skip }, async () => {
   const signal = AbortSignal.timeout(60_000)
   await ensureBaseImage({ socketPath }, signal)
-  const builder = createDockerBuilder({ socketPath })
+  const buildKit = createTestBuildKit(socketPath)
+  const builder = createDockerBuilder({ socketPath, buildKit })
   const dockerfileText = await readFile(new URL('Dockerfile', example), 'utf8')
   const source = tarOf({
     Dockerfile: dockerfileText,
@@ -47,6 +49,7 @@ test('the example is built, answers requests, and ends on a signal', { skip }, a
   } finally {
     await container.remove()
     await builder.prune(service, [], signal)
+    await buildKit.remove()
   }
 })
 

@@ -13,6 +13,7 @@ const digest = `sha256:${'a'.repeat(64)}`
 const replica = { 'quayside.service': 's', 'quayside.release': 'r' }
 const answers: Readonly<Record<string, object>> = {
   '/info': { DockerRootDir: '/nowhere' },
+  '/containers/json': [],
   '/build/prune': { CachesDeleted: ['a'], SpaceReclaimed: 70 },
   '/system/df': {
     Images: [
@@ -31,6 +32,7 @@ const answers: Readonly<Record<string, object>> = {
       },
       { Name: 'w', Labels: { 'quayside.instance': 'other' }, UsageData: { Size: 1000 } },
       { Name: 'x', Labels: null, UsageData: null },
+      { Name: 'y', Labels: { 'quayside.instance': 'mine', 'quayside.builder': 'b' }, UsageData: { Size: 500 } },
     ],
     Containers: [
       { Labels: { ...replica, 'quayside.instance': 'mine' }, SizeRw: 9 },
@@ -84,11 +86,11 @@ test('disk reports owners, unshared sizes and reclaimable space from the daemonâ
       { service: 's', release: 'r', bytes: 0 },
     ],
     runs: [{ service: 's', run: 'one', bytes: 100 }],
-    buildCache: { bytes: 30, freeableBytes: 10 },
+    buildCache: { bytes: 530, freeableBytes: 510 },
   })
   isMeasuring = true
   await assert.rejects(measureDisk(daemon, 'mine', AbortSignal.timeout(60_000)), { reason: 'unreachable' })
-  assert.equal(await trimBuildCache(daemon, 1234.5, AbortSignal.timeout(60_000)), 70)
+  assert.equal(await trimBuildCache({ daemon, instance: 'test' }, 1234.5, AbortSignal.timeout(60_000)), 70)
   assert.ok(
     asked.some((url) => /^\/build\/prune\?(?=.*all=true)(?=.*keep-storage=1234\b)/.test(url)),
     asked.join(),

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { type EngineDisk, EngineError } from '../engine.ts'
+import { trimBuilders } from './builder/trim-builders.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { isImageId, parseReference } from './image-reference.ts'
 import { label } from './labels.ts'
@@ -44,12 +45,15 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
   const { bsize, blocks, bavail } = await statfs(info.DockerRootDir ?? '/').catch(() => statfs('/'))
   const cache = (found.BuildCache ?? []).filter(({ Shared }) => !Shared)
   const sum = (list: readonly { readonly Size: number }[]): number => list.reduce((all, { Size }) => all + Size, 0)
+  const ofBuilders = (found.Volumes ?? [])
+    .filter(({ Labels }) => Labels?.[label.instance] === instance && Labels[label.builder] !== undefined)
+    .reduce((all, { UsageData }) => all + Math.max(0, UsageData?.Size ?? 0), 0)
   return {
     totalBytes: bsize * blocks,
     freeBytes: bsize * bavail,
     images: (found.Images ?? []).map(toImage),
     volumes: (found.Volumes ?? []).flatMap(({ Labels, UsageData }) =>
-      Labels?.[label.instance] === instance
+      Labels?.[label.instance] === instance && Labels[label.builder] === undefined
         ? [
             {
               id: Labels[label.storage] ?? '',
@@ -67,7 +71,10 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
       const { service, run, isHolder } = ownerOf(Labels, instance)
       return service && run && !isHolder ? [{ service, run, bytes: SizeRw }] : []
     }),
-    buildCache: { bytes: sum(cache), freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) },
+    buildCache: {
+      bytes: sum(cache) + ofBuilders,
+      freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) + ofBuilders,
+    },
   }
 }
 
@@ -153,9 +160,17 @@ async function removeName(daemon: DockerDaemon, name: string, signal: AbortSigna
   }
 }
 
-/** Engine.trimBuildCache for Docker. */
-export async function trimBuildCache(daemon: DockerDaemon, keepBytes: number, signal: AbortSignal): Promise<number> {
+/**
+ * Engine.trimBuildCache for Docker. Trims the engine's own cache, and the caches of the platform's
+ * daemons of BuildKit, which keep equal shares.
+ */
+export async function trimBuildCache(
+  { daemon, instance }: { readonly daemon: DockerDaemon; readonly instance: string },
+  keepBytes: number,
+  signal: AbortSignal,
+): Promise<number> {
   const query = { all: true, 'keep-storage': Math.floor(keepBytes) }
   const answer = await daemon.json({ method: 'POST', path: '/build/prune', query, signal, timeoutMs: measureMs })
+  await trimBuilders({ daemon, instance }, keepBytes, signal)
   return Number(Object(answer).SpaceReclaimed ?? 0)
 }

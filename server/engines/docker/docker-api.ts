@@ -59,10 +59,13 @@ export interface MountPoint {
 
 /** What a container may do and use. */
 export interface HostConfig {
+  readonly CpuShares?: number
   readonly CapAdd?: readonly string[]
   readonly CapDrop?: readonly string[]
   readonly Init?: boolean
   readonly LogConfig?: { readonly Type: string; readonly Config: Texts }
+  /** Paths of /proc and /sys that are hidden; a default list if undefined. */
+  readonly MaskedPaths?: readonly string[]
   readonly Memory?: number
   readonly MemorySwap?: number
   readonly Mounts?: readonly Mount[]
@@ -70,6 +73,7 @@ export interface HostConfig {
   readonly NetworkMode?: string
   readonly PidsLimit?: number
   readonly PortBindings?: Readonly<Record<string, readonly { readonly HostIp?: string; readonly HostPort: string }[]>>
+  readonly ReadonlyPaths?: readonly string[]
   readonly ReadonlyRootfs?: boolean
   readonly RestartPolicy?: { readonly Name: string; readonly MaximumRetryCount?: number }
   readonly SecurityOpt?: readonly string[]
@@ -104,6 +108,7 @@ export interface ContainerCreateOptions {
   }
   readonly StopSignal?: string
   readonly StopTimeout?: number
+  readonly User?: string
 }
 
 /** The answer of `GET /containers/{id}/stats`, of which a stopped container leaves out most. */

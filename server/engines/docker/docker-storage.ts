@@ -66,7 +66,7 @@ export class DockerStorage {
   }
 
   trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number> {
-    return trimBuildCache(this.host.daemon, keepBytes, signal)
+    return trimBuildCache(this.host, keepBytes, signal)
   }
 
   fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {

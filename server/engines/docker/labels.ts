@@ -27,6 +27,10 @@ export const label = {
   ofUser: 'quayside.label',
   /** A run of a task. A container with this label is not a replica. */
   run: 'quayside.run',
+  /** The organization whose builds this container, or the volume of its cache, is for. */
+  builder: 'quayside.builder',
+  /** A hash of the settings of a builder. Another hash means an outdated container. */
+  builderSpec: 'quayside.builder-spec',
   /** Marks a container that only holds the network of a run. */
   holder: 'quayside.network-holder',
 } as const

@@ -10,11 +10,7 @@ import { exportImage } from './registry/export-image.ts'
 import { type Registries, targetOf } from './registry/registries.ts'
 import { type Sending, sendBlob, trying } from './registry/send-blob.ts'
 import { blobSize, putManifest } from './registry/upload.ts'
-
-const manifestType = 'application/vnd.oci.image.manifest.v1+json'
-const configType = 'application/vnd.oci.image.config.v1+json'
-/** Layers are sent as Docker stores them, because their digests are known before they are read. */
-const layerType = 'application/vnd.oci.image.layer.v1.tar'
+import { configType, layerType, manifestType } from './registry/written-manifest.ts'
 
 /**
  * Pushes an image of this engine to a registry and returns its reference there. Skips blobs that

@@ -135,7 +135,7 @@ export function openReceiver(options: ReceiverOptions): ResultReceiver {
 }
 
 /** Opens the file of a part. */
-async function openPart(path: string, digest: string, size: number) {
+export async function openPart(path: string, digest: string, size: number) {
   const file: FileHandle = await open(path, 'w', 0o600)
   const hash = createHash('sha256')
   let received = 0
@@ -160,7 +160,7 @@ export function annotated(bytes: Buffer, tag: string): Buffer {
   return Buffer.from(JSON.stringify({ ...manifest, annotations: { 'quayside.tag': tag } }))
 }
 
-const lied = (what: string): EngineError =>
+export const lied = (what: string): EngineError =>
   new EngineError(
     'refused',
     `The builder sent ${what}. Deploy again; if that repeats, replace its image or its cluster.`,

@@ -8,6 +8,11 @@ import { extract } from 'tar-stream'
 import type { DockerDaemon } from '../daemon.ts'
 import type { OutgoingBlob } from './upload.ts'
 
+/** A blob in a file. The receiver may move the file. */
+export interface SpooledBlob extends OutgoingBlob {
+  readonly file: string
+}
+
 /** Docker reads every layer before it answers. */
 const saveMs = 30 * 60_000
 
@@ -19,7 +24,7 @@ const saveMs = 30 * 60_000
 export async function exportImage(
   daemon: DockerDaemon,
   { id, directory }: { readonly id: string; readonly directory: string },
-  take: (blob: OutgoingBlob) => Promise<void>,
+  take: (blob: SpooledBlob) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/images/${id}/get`
@@ -50,7 +55,7 @@ export async function readInto(file: string, from: number, into: Buffer): Promis
   return into.subarray(0, bytesRead)
 }
 
-async function spooled(entry: Readable, file: string): Promise<OutgoingBlob> {
+async function spooled(entry: Readable, file: string): Promise<SpooledBlob> {
   const hash = createHash('sha256')
   let size = 0
   const count = new Transform({
@@ -62,6 +67,7 @@ async function spooled(entry: Readable, file: string): Promise<OutgoingBlob> {
   })
   await pipeline(entry, count, createWriteStream(file, { mode: 0o600 }))
   return {
+    file,
     digest: `sha256:${hash.digest('hex')}`,
     size,
     read: (from, into) => readInto(file, from, into),

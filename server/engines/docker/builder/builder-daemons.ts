@@ -1,0 +1,192 @@
+import type { Duplex } from 'node:stream'
+import type { Attempt } from '../../../lib/attempt.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { messageOf } from '../../../lib/error.ts'
+import { createKeyedSlots } from '../../../lib/keyed-slots.ts'
+import { EngineError } from '../../engine-error.ts'
+import { execIn, lastLines } from '../container-output.ts'
+import { createContainer, inspectContainer, removeContainer, startContainer } from '../containers.ts'
+import { DockerDaemon } from '../daemon.ts'
+import { label } from '../labels.ts'
+import type { ReplicaState } from '../replica-state.ts'
+import { type BuilderLimits, builderLabels, builderName, builderSpec, limitsUpdate } from './builder-spec.ts'
+import { dial } from './dial.ts'
+import { endUnused } from './unused-builders.ts'
+
+export interface BuilderDaemonsOptions {
+  /** Unix socket of the Docker Engine. */
+  readonly socketPath: string
+  readonly instance: string
+  readonly clock: Clock
+  readonly network: 'default' | 'none'
+  /** Returns the name of an image with BuildKit on the engine, and fetches it if needed. */
+  readonly findImage: (attempt: Attempt) => Promise<string>
+  /** Isolates the network of a daemon, by its process, before its first build. */
+  readonly isolate: (pid: number) => Promise<void>
+}
+
+/**
+ * BuildKit daemons of the platform's own on a Docker Engine: one for each organization, in a
+ * container without rights on the machine. Organizations share neither processes, nor files, nor a
+ * network. A daemon that has nothing to build for some minutes is stopped, and keeps its cache.
+ */
+export interface BuilderDaemons {
+  /**
+   * Starts the daemon of an owner unless it runs, and raises its limits by these until disposed.
+   * Throws EngineError.
+   */
+  hold(owner: string, limits: BuilderLimits, attempt: Attempt): Promise<HeldBuilder>
+}
+
+export interface HeldBuilder extends Disposable {
+  /** Connects to the daemon. Throws EngineError. */
+  open(attempt: Attempt): Promise<Duplex>
+  /** Removes the cache of the owner, as far as no build uses it. Throws EngineError. */
+  clearCache(signal: AbortSignal): Promise<void>
+  /** Why the daemon's network is not isolated from those of others. Undefined: it is. */
+  readonly isolationProblem: string | undefined
+}
+
+const readyMs = 30_000
+/** Starting takes half a second, so a daemon waits for the next build for a while. */
+const idleMs = 300_000
+const cacheBytes = 10e9
+const dialCommand = ['buildctl', 'dial-stdio']
+const readyCommand = ['buildctl', 'debug', 'workers']
+const clearCommand = ['buildctl', 'prune', '--all']
+
+/** Creates the daemons of one installation. Asks nobody yet. */
+export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDaemons {
+  const { clock, instance } = options
+  const daemon = new DockerDaemon(options)
+  const alone = createKeyedSlots()
+  const held = new Map<string, Set<BuilderLimits>>()
+  const releasedAt = new Map<string, number>()
+  /** By owner: the process that was isolated last, and why that failed. */
+  const isolated = new Map<string, { readonly process: string; readonly problem: string | undefined }>()
+  let cores: Promise<number> | undefined
+  const host = { ...options, daemon }
+
+  const isUsed = (owner: string): boolean =>
+    held.has(owner) || clock.monotonic() - (releasedAt.get(owner) ?? Number.NEGATIVE_INFINITY) < idleMs
+  /** Does not keep this process running. What it leaves, the next process ends. */
+  const endUnusedLater = (): void => {
+    const end = (): void => void endUnused({ ...host, alone, isUsed }, AbortSignal.timeout(60_000)).catch(() => {})
+    AbortSignal.timeout(idleMs + 1000).addEventListener('abort', end)
+  }
+  const updateLimits = async (owner: string, container: string, signal: AbortSignal): Promise<void> => {
+    cores ??= coresOf(daemon, signal)
+    cores.catch(() => {
+      cores = undefined
+    })
+    const body = limitsUpdate(held.get(owner) ?? [], await cores)
+    await daemon.json({ method: 'POST', path: `/containers/${container}/update`, body, signal })
+  }
+  const isolate = async (owner: string, { id, pid }: Running): Promise<string | undefined> => {
+    const process = `${id} ${pid}`
+    const known = isolated.get(owner)
+    if (known?.process === process) return known.problem
+    const problem = await options.isolate(pid).then(() => undefined, messageOf)
+    isolated.set(owner, { process, problem })
+    return problem
+  }
+  const release = (owner: string, limits: BuilderLimits): void => {
+    const own = held.get(owner)
+    own?.delete(limits)
+    if (own?.size === 0) held.delete(owner)
+    // The memory of the ended build is not given to the others. A busy daemon may refuse.
+    const name = builderName({ instance, owner })
+    if (held.has(owner)) updateLimits(owner, name, AbortSignal.timeout(20_000)).catch(() => {})
+    else {
+      releasedAt.set(owner, clock.monotonic())
+      endUnusedLater()
+    }
+  }
+  return {
+    async hold(owner, given, attempt) {
+      const limits = { ...given }
+      const own = held.get(owner) ?? new Set()
+      held.set(owner, own.add(limits))
+      try {
+        using _ = await alone.take(owner, attempt.signal)
+        const running = await ensureRunning(host, owner, own.size === 1, attempt)
+        const isolationProblem = await isolate(owner, running)
+        await updateLimits(owner, running.id, attempt.signal)
+        return {
+          isolationProblem,
+          open: ({ signal }) => dial(daemon, running.id, dialCommand, signal),
+          clearCache: async (signal) => void (await execIn(daemon, running.id, clearCommand, signal)),
+          [Symbol.dispose]: () => release(owner, limits),
+        }
+      } catch (error) {
+        release(owner, limits)
+        attempt.signal.throwIfAborted()
+        throw error
+      }
+    },
+  }
+}
+
+type Running = Pick<ReplicaState, 'id' | 'pid'>
+
+type Host = BuilderDaemonsOptions & { readonly daemon: DockerDaemon }
+
+/** Starts the container of an owner, unless it runs with these settings or others use it. */
+async function ensureRunning(host: Host, owner: string, isFirst: boolean, attempt: Attempt): Promise<Running> {
+  const { daemon, instance, network } = host
+  const { signal } = attempt
+  const image = await host.findImage(attempt)
+  const name = builderName({ instance, owner })
+  const spec = builderSpec({ instance, owner, image, network, cacheBytes })
+  const found = await inspectContainer(daemon, name, signal)
+  if (found && !isOurs(found, instance, owner)) {
+    throw new EngineError('refused', `a container named ${name} already exists and is not ours; remove or rename it`)
+  }
+  const isCurrent = found?.labels[label.builderSpec] === spec.Labels?.[label.builderSpec]
+  if (found && !isCurrent && isFirst) await removeContainer(daemon, found.id, signal)
+  const kept = found && (isCurrent || !isFirst) ? found : undefined
+  if (kept?.running) return kept
+  const id = kept?.id ?? (await create(host, { name, owner, spec }, attempt))
+  await startContainer(daemon, id, signal)
+  await untilReady(host, id, signal)
+  const started = await inspectContainer(daemon, id, signal)
+  if (!started?.running) throw new EngineError('unreachable', `the builder ${name} ended right after its start`)
+  return started
+}
+
+const isOurs = ({ labels }: ReplicaState, instance: string, owner: string): boolean =>
+  Object.entries(builderLabels({ instance, owner })).every(([name, value]) => labels[name] === value)
+
+async function create(
+  { daemon, instance }: Host,
+  {
+    name,
+    owner,
+    spec,
+  }: { readonly name: string; readonly owner: string; readonly spec: ReturnType<typeof builderSpec> },
+  { signal, output }: Attempt,
+): Promise<string> {
+  const body = { Name: name, Driver: 'local', Labels: builderLabels({ instance, owner }) }
+  await daemon.send({ method: 'POST', path: '/volumes/create', body, signal })
+  return await createContainer(daemon, { name, spec, output }, signal)
+}
+
+async function untilReady({ daemon, clock }: Host, id: string, signal: AbortSignal): Promise<void> {
+  const end = clock.monotonic() + readyMs
+  for (;;) {
+    const ready = await execIn(daemon, id, readyCommand, signal).catch(() => undefined)
+    if (ready?.exitCode === 0) return
+    const state = await inspectContainer(daemon, id, signal)
+    if (state?.status === 'running' && clock.monotonic() < end) {
+      await clock.sleep(100, signal)
+      continue
+    }
+    const lines = await lastLines(daemon, id, 5, signal)
+    throw new EngineError('refused', `the builder did not start: ${lines.join(' ').slice(0, 1000) || 'no output'}`)
+  }
+}
+
+async function coresOf(daemon: DockerDaemon, signal: AbortSignal): Promise<number> {
+  const info: { readonly NCPU?: unknown } = await daemon.json({ method: 'GET', path: '/info', signal })
+  return Number(info.NCPU) || 1
+}

@@ -1,0 +1,93 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EngineError } from '../../engine-error.ts'
+import { imageConfig } from '../../mirror/image-config.ts'
+import { lied, openPart, type ResultReceiver } from '../../mirror/receive-result.ts'
+import type { DockerDaemon } from '../daemon.ts'
+import { loadImage } from '../registry/load-image.ts'
+import { isDigest, mostManifestBytes, readDiffIds, readManifest } from '../registry/manifest.ts'
+import { tooLarge } from '../registry/too-large.ts'
+import { RegistryProblem } from '../registry-problem.ts'
+
+export interface ImageReceiverOptions {
+  readonly daemon: DockerDaemon
+  /** For this image alone. Removed at the end. */
+  readonly directory: string
+  /** The largest image, in bytes of its unpacked layers. */
+  readonly maxImageBytes: number
+  readonly signal: AbortSignal
+}
+
+/** Layers of the largest image, its configuration and its manifest, and as many again. */
+const mostParts = 300
+
+/**
+ * Receives the parts of an image from BuildKit, and loads the image into the Docker Engine under
+ * its tag. Checks digests and sizes: a step may have taken over the daemon of its organization. An
+ * image may only name layers that arrived, or those of the base images of its build, because the
+ * engine has layers of other organizations. All methods throw EngineError.
+ */
+export function openImageReceiver({ daemon, directory, maxImageBytes, signal }: ImageReceiverOptions): ResultReceiver {
+  const sizes = new Map<string, number>()
+  const arrived = new Set<string>()
+  /** Layers of base images, which the engine has. */
+  const present = new Set<string>()
+  const fileOf = (digest: string): string => join(directory, digest.slice('sha256:'.length))
+  const announce = (digest: string, size: number): void => {
+    if (!isDigest(digest) || !Number.isSafeInteger(size) || size <= 0) throw lied('a part without a digest or a size')
+    sizes.set(digest, size)
+    if (sizes.size > mostParts) throw lied(`more than ${mostParts} parts`)
+    const all = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+    if (all > maxImageBytes + 2 * mostManifestBytes) throw asEngineError(tooLarge(all, maxImageBytes))
+  }
+  return {
+    async add({ digest, size }) {
+      announce(digest, size)
+      present.add(digest)
+    },
+    async begin(digest, size) {
+      announce(digest, size)
+      if (arrived.has(digest) || present.has(digest)) return undefined
+      const file = await openPart(fileOf(digest), digest, size)
+      const commit = async (): Promise<void> => {
+        await file.finish()
+        arrived.add(digest)
+      }
+      return { write: file.write, close: file.close, commit }
+    },
+    async finish(manifest, tag, labels) {
+      if (!arrived.has(manifest) || (sizes.get(manifest) ?? 0) > mostManifestBytes) throw lied('no manifest')
+      try {
+        const platform = { os: 'linux', architecture: '', variant: undefined }
+        const image = readManifest(await readFile(fileOf(manifest)), platform)
+        if ('digest' in image) throw lied('a list of images')
+        for (const { digest, size } of [image.config, ...image.layers]) {
+          if (sizes.get(digest) !== size || !(arrived.has(digest) || present.has(digest))) {
+            throw lied('an image whose parts it did not send')
+          }
+        }
+        if (!arrived.has(image.config.digest)) throw lied('an image whose parts it did not send')
+        const config = await readFile(fileOf(image.config.digest))
+        const { labels: own, created } = imageConfig(config)
+        for (const [name, value] of Object.entries(labels)) {
+          if (own[name] !== value) throw lied(`an image without the label ${name}`)
+        }
+        const diffIds = readDiffIds(config, image.layers.length)
+        const layers = new Map<string, { readonly file: string; readonly bytes: number }>()
+        for (const [index, { digest, size }] of image.layers.entries()) {
+          // BuildKit was asked for layers that are not compressed.
+          if (diffIds[index] !== digest) throw lied('a compressed layer')
+          if (arrived.has(digest)) layers.set(digest, { file: fileOf(digest), bytes: size })
+        }
+        await loadImage(daemon, { tag, config, diffIds, layers }, signal)
+        return { id: image.config.digest, builtAt: created ?? new Date(0) }
+      } catch (error) {
+        throw error instanceof RegistryProblem ? asEngineError(error) : error
+      }
+    },
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+const asEngineError = ({ kind, message }: RegistryProblem): EngineError =>
+  new EngineError(kind === 'disk-full' ? 'disk-full' : 'refused', message)

@@ -1,0 +1,49 @@
+import type { Clock } from '../../../lib/clock.ts'
+import type { KeyedSlots } from '../../../lib/keyed-slots.ts'
+import { absent, inspectContainer, listContainers, removeContainer, stopContainer } from '../containers.ts'
+import type { DockerDaemon } from '../daemon.ts'
+import { label } from '../labels.ts'
+import { builderName } from './builder-spec.ts'
+
+const day = 24 * 3600 * 1000
+/** A cache that no build used for so long is removed. Its organization may be gone. */
+const unusedMs = 7 * day
+const graceSeconds = 5
+
+export interface UnusedOptions {
+  readonly daemon: DockerDaemon
+  readonly instance: string
+  readonly clock: Clock
+  readonly alone: KeyedSlots
+  /** Whether the daemon of an owner has something to build, or had a moment ago. */
+  readonly isUsed: (owner: string) => boolean
+}
+
+/**
+ * Stops daemons that nobody uses, also those of an earlier process, and removes the ones that
+ * stopped a week ago, with their caches. Throws EngineError.
+ */
+export async function endUnused(options: UnusedOptions, signal: AbortSignal): Promise<void> {
+  const { daemon, instance, clock, alone, isUsed } = options
+  for (const { Id, Labels } of await listContainers(daemon, { instance, labels: { [label.builder]: true } }, signal)) {
+    const owner = Labels[label.builder] ?? ''
+    using _ = await alone.take(owner, signal)
+    if (isUsed(owner)) continue
+    const found = await inspectContainer(daemon, Id, signal)
+    if (found?.running) await stopContainer(daemon, { id: Id, graceSeconds }, signal)
+    else if (found && clock.now().getTime() - Date.parse(found.finishedAt) > unusedMs) {
+      await removeBuilder(daemon, { instance, owner, id: Id }, signal)
+    }
+  }
+}
+
+/** Removes a container of a builder and its cache. */
+export async function removeBuilder(
+  daemon: DockerDaemon,
+  { instance, owner, id }: { readonly instance: string; readonly owner: string; readonly id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await removeContainer(daemon, id, signal)
+  const path = `/volumes/${builderName({ instance, owner })}`
+  await absent(daemon.send({ method: 'DELETE', path, signal, timeoutMs: 120_000 }))
+}
