@@ -8,7 +8,7 @@ import { compose, createDrivers, createDriversWithoutDocker, type Ground } from 
 import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
 import { alone, readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
-import { examine, gatherFacts, reachedHoles } from './doctor/index.ts'
+import { examine, gatherFacts } from './doctor/index.ts'
 import { platformDoor } from './domains/index.ts'
 import { localEngine } from './engines/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -256,8 +256,6 @@ async function warnOfMachine(settings: Config, log: Logger): Promise<void> {
   for (const { check, status, message, remedy } of examine(facts)) {
     if (status !== 'ok') log.warn({ check, status, reason: message, remedy }, 'machine check found a problem')
   }
-  const holes = facts.engine.state === 'answers' ? reachedHoles(facts.engine.versions) : []
-  for (const hole of holes) log.warn(hole, 'the engine has a known hole')
 }
 
 await main().catch((error: unknown) => {

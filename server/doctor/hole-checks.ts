@@ -3,7 +3,6 @@ import {
   type EngineVersions,
   type Hole,
   holesOf,
-  judgedBy,
   reachableHolesOf,
   safeVersions,
 } from '../lib/known-holes.ts'
@@ -71,13 +70,3 @@ function anyOf(versions: readonly string[]): string {
     ? `${newest} or newer`
     : `${older.toReversed().join(', ')} of the older lines, or ${newest} or newer`
 }
-
-/** Pure: returns the holes that tenants can reach, with the version that has each. */
-export const reachedHoles = (
-  versions: EngineVersions,
-): readonly (Pick<Hole, 'id' | 'gives' | 'source'> & { readonly component: Component; readonly version: string })[] =>
-  reachableHolesOf(versions).map((hole) => {
-    const found = versions[judgedBy(hole, versions)]
-    const { id, component, gives, source } = hole
-    return { id, component, version: found?.package ?? found?.version ?? '', gives, source }
-  })

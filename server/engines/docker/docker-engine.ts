@@ -282,10 +282,10 @@ export class DockerEngine extends DockerStorage implements Engine {
     throw new EngineError('refused', `${what} is running; start it first`)
   }
 
-  /** Lists the containers of services, without tasks. */
+  /** Lists the containers of services, without tasks, builders and helpers of copies. */
   async #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
     const found = await listContainers(this.host.daemon, { instance: this.host.instance, labels }, signal)
-    return found.filter((container) => !isTask(container) && container.Labels[label.copy] === undefined)
+    return found.filter((container) => !isTask(container) && container.Labels[label.service] !== undefined)
   }
 
   async #inspectAll(found: readonly ContainerInfo[], signal: AbortSignal): Promise<ReplicaState[]> {

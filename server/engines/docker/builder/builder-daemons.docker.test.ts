@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { engineForTests } from '../../../builders/docker/engine-for-tests.ts'
+import { whyNoOwnBuildKit } from '../../../builders/docker/test-own-buildkit.ts'
+import { silent } from '../../../lib/attempt.ts'
+import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { newId } from '../../../lib/id.ts'
+import { createKeyedSlots } from '../../../lib/keyed-slots.ts'
+import { DockerDaemon } from '../daemon.ts'
+import { DockerEngine } from '../docker-engine.ts'
+import { createBuilderDaemons } from './builder-daemons.ts'
+import { builderName, localBuilderImage } from './builder-spec.ts'
+import { endUnused } from './unused-builders.ts'
+
+const { socketPath, skip } = await engineForTests()
+const instance = `test-${newId().slice(-12)}`
+const owner = newId()
+const name = builderName({ instance, owner })
+const attempt = () => ({ signal: AbortSignal.timeout(60_000), output: silent })
+const limits = { cpuMilli: 500, memoryMiB: 300 }
+
+describe('daemons of BuildKit on a Docker Engine', { skip: await whyNoOwnBuildKit(socketPath, skip) }, () => {
+  const daemon = new DockerDaemon({ socketPath, clock: systemClock })
+  const engine = new DockerEngine({ socketPath, instance, clock: systemClock })
+  const isolated: number[] = []
+  const daemons = createBuilderDaemons({
+    ...{ socketPath, instance, clock: systemClock, network: 'none' },
+    findImage: async () => localBuilderImage,
+    isolate: async (pid) => void isolated.push(pid),
+  })
+  const inspect = async () =>
+    Object(await daemon.json({ method: 'GET', path: `/containers/${name}/json`, signal: attempt().signal }))
+  const removeAll = async () =>
+    engine.removeInstallation(await engine.listInstallation([], attempt().signal), attempt().signal)
+  before(removeAll)
+  after(removeAll)
+
+  it('has the limits of its builds together, and is started and isolated once', async () => {
+    const first = await daemons.hold(owner, limits, attempt())
+    const second = await daemons.hold(owner, limits, attempt())
+    const { HostConfig } = await inspect()
+    assert.deepEqual([HostConfig.Memory, HostConfig.MemorySwap], [856 * 1024 ** 2, 856 * 1024 ** 2])
+    assert.equal(HostConfig.NanoCpus, 1e9)
+    assert.equal(isolated.length, 1)
+    assert.equal(first.isolationProblem, undefined)
+    second[Symbol.dispose]()
+    first[Symbol.dispose]()
+  })
+
+  it('is no service, no run and no volume of one, and is removed with the installation', async () => {
+    const { signal } = attempt()
+    assert.deepEqual([...(await engine.observeAll(signal)).keys()], [])
+    assert.deepEqual(await engine.listTasks(signal), [])
+    const disk = await engine.disk(signal)
+    assert.deepEqual(disk.volumes, [])
+    const { containers, volumes } = await engine.listInstallation([], signal)
+    assert.deepEqual([containers, volumes], [[name], [name]])
+  })
+
+  it('stops while nobody uses it, starts again, and is removed after a week', async () => {
+    const { signal } = attempt()
+    const alone = createKeyedSlots()
+    const end = (clock: Clock, isUsed: boolean) =>
+      endUnused({ daemon, instance, clock, alone, isUsed: () => isUsed }, signal)
+    await end(systemClock, true)
+    assert.equal((await inspect()).State.Running, true)
+    await end(systemClock, false)
+    assert.equal((await inspect()).State.Running, false)
+    using _ = await daemons.hold(owner, limits, attempt())
+    assert.equal((await inspect()).State.Running, true)
+    await end(systemClock, false)
+    const later = new Date(Date.now() + 8 * 24 * 3600 * 1000)
+    await end({ ...systemClock, now: () => later }, false)
+    const { containers, volumes } = await engine.listInstallation([], signal)
+    assert.deepEqual([containers, volumes], [[], []])
+  })
+
+  it('refuses an owner that could name another container', async () => {
+    for (const bad of ['../x', 'A', '', 'x'.repeat(81)]) {
+      await assert.rejects(async () => daemons.hold(bad, limits, attempt()), /cannot be part of a name/)
+    }
+  })
+})
