@@ -52,7 +52,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const verdict = budgets.take(credential, request.raw)
   if (!verdict.allowed) throw budgetSpent(verdict.resetSeconds)
   const { caller } = await authorize(database, credential, { access: 'read' })
-  budgets.confirm(credential)
+  budgets.confirm(credential, caller.organizationId)
   if (!path)
     throw notFound('repository', undefined, { advice: `Its address ends with /git/<name>.git. ${repositoryNameRule}` })
   if (needsWrite === undefined) throw noRepository()
