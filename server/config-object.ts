@@ -64,6 +64,8 @@ export interface Config {
   readonly tokenPepperFile: string
   /** How long a server that stops in order answers requests. */
   readonly leaveSeconds: number
+  /** Who may create organizations: every administrator, or those of the first organization. */
+  readonly founders: 'everyone' | 'operator'
   /** Requests a second, and at once, of one token. */
   readonly rateLimit: number
   readonly rateBurst: number

@@ -131,6 +131,7 @@ export function readConfig(given: Variables = process.env): Config {
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     tokenPepperFile: resolve(variables['QUAYSIDE_TOKEN_PEPPER_FILE'] || join(dataDirectory, 'token.pepper')),
     leaveSeconds: number(variables, 'QUAYSIDE_LEAVE_SECONDS', 0, 0, 300),
+    founders: oneOf(variables, 'QUAYSIDE_ORGANIZATIONS', ['everyone', 'operator']),
     ...rateLimits(variables),
     streamLimits: {
       perCaller: number(variables, 'QUAYSIDE_STREAMS_PER_CALLER', 20, 1, 1_000_000),

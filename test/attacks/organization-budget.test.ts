@@ -13,6 +13,7 @@ const platform = await createPlatform(
       QUAYSIDE_RATE_BURST: '50',
       QUAYSIDE_ORGANIZATION_RATE_LIMIT: '1',
       QUAYSIDE_ORGANIZATION_RATE_BURST: '20',
+      QUAYSIDE_ORGANIZATIONS: 'operator',
     },
   },
 )
@@ -54,4 +55,25 @@ test('many tokens of an organization are not many budgets, and do not stop peopl
   for (let request = 0; request < 10; request++) {
     assert.equal((await other('GET', `/organization/${b.organizationId}`)).statusCode, 200)
   }
+})
+
+test('if only the operator creates organizations, administrators of others and people they invite do not', async () => {
+  const [first] = await database<{ id: string }[]>`select id from organization order by created_at, id limit 1`
+  const second = [a.organizationId, b.organizationId].find((id) => id !== first?.id) ?? ''
+  const made = async (organizationId: string, role: 'OWNER' | 'ADMIN' | 'DEVOPS') => {
+    const { id } = await addPerson(database, {
+      email: `${role}@${organizationId}.example`,
+      member: { organizationId, role },
+    })
+    const answer = await sender(await signIn(platform, id))('POST', '/organization', {
+      name: `by ${role} ${organizationId}`,
+    })
+    return answer.statusCode
+  }
+  assert.deepEqual([await made(second, 'OWNER'), await made(second, 'ADMIN')], [403, 403])
+  const firstId = first?.id ?? ''
+  assert.deepEqual(
+    [await made(firstId, 'OWNER'), await made(firstId, 'ADMIN'), await made(firstId, 'DEVOPS')],
+    [201, 201, 403],
+  )
 })
