@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { builtInRoleId } from '../../server/access/index.ts'
+import { builtInRoleId, type Issuer, syncMembers } from '../../server/access/index.ts'
+import { systemClock } from '../../server/lib/clock.ts'
 import { addPerson, publicUrl, signIn, tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
@@ -162,6 +163,27 @@ test('a token with the role of the owner ends with the ownership', async () => {
   assert.deepEqual(await may(token), all)
   assert.equal((await transfer(await signIn(platform, next.id), owner.id)).status, 204)
   assert.equal((await ownRights(token)).is_owner, true)
+})
+
+test('a person whom the settings list with fewer permissions, or no longer, takes tokens along', async () => {
+  const issuer = 'https://id.example'
+  const listed = (members: Issuer['members']) =>
+    syncMembers(database, systemClock, [
+      { issuer, audience: 'x', jwksUrl: `${issuer}/jwks`, algorithms: ['RS256'], members },
+    ])
+  await listed({ ada: ['ADMIN'] })
+  const [ada] = await database<{ account_id: string; organization_id: string }[]>`
+    select account_id, organization_id from member m join account a on a.id = m.account_id where a.issuer = ${issuer}`
+  assert.ok(ada)
+  const maker = { name: 'ada', permissions: ['ADMIN' as const], accountId: ada.account_id }
+  const made = await platform.rooms.apiTokens.create(ada.organization_id, maker, { name: 'listed', scope: 'ADMIN' })
+  const rightsOfToken = async () =>
+    Object((await call(made.token, 'GET', `/organization/${ada.organization_id}/ownRights`)).body).organization
+  assert.deepEqual(await rightsOfToken(), ['ADMIN'])
+  await listed({ ada: ['READ', 'DEPLOY'] })
+  assert.deepEqual(await rightsOfToken(), ['READ', 'DEPLOY'])
+  await listed({})
+  assert.equal((await call(made.token, 'GET', '/organization')).status, 401)
 })
 
 test('the end of an account ends its tokens, and tokens that no person made keep their rights', async () => {
