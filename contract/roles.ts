@@ -3,7 +3,7 @@
  * docs/authorization.md.
  */
 import { environmentModes } from './enums.ts'
-import type { Access, Permission } from './operation.ts'
+import { type Access, type Permission, permissions } from './operation.ts'
 
 export type EnvironmentMode = (typeof environmentModes)[number]
 export const clusterLevels = ['VIEWER', 'ENV_CREATOR', 'ADMIN'] as const
@@ -56,6 +56,8 @@ export type Rights =
   | { readonly custom: CustomRights }
   /** Permissions that hold everywhere. */
   | { readonly permissions: readonly Permission[] }
+  /** What both of them have at a place: a token, and the person who created it. */
+  | { readonly both: readonly [Rights, Rights] }
 
 /**
  * The place of an action: an environment, a project, a cluster or, without any of them, the
@@ -101,6 +103,7 @@ const ofClusterLevel: Record<ClusterLevel, readonly Permission[]> = {
  */
 export function permissionsAt(rights: Rights, place: Place): readonly Permission[] {
   if ('permissions' in rights) return rights.permissions
+  if ('both' in rights) return common(permissionsAt(rights.both[0], place), permissionsAt(rights.both[1], place))
   if ('role' in rights) {
     const { organization, projects, clusters } = builtInRoles[rights.role]
     return place.projectId !== undefined ? projects : place.clusterId !== undefined ? clusters : organization
@@ -122,6 +125,61 @@ function ofCustomProject(rights: ProjectRights | undefined, mode: string | undef
   return ofModes.some((one) => one.length > 0) ? [...new Set<Permission>(['READ', ...everywhere])] : []
 }
 
+const common = (one: readonly Permission[], other: readonly Permission[]): readonly Permission[] =>
+  one.includes('ADMIN') ? other : permissions.filter((wanted) => grants(one, wanted) && grants(other, wanted))
+
+const grants = (own: readonly Permission[], wanted: Permission): boolean =>
+  own.includes('ADMIN') || own.includes(wanted) || (wanted === 'READ' && own.length > 0)
+
+/**
+ * Returns the rights that do not exceed the limit: those of a token within those of the person who
+ * created it.
+ */
+export function within(rights: Rights, limit: Rights): Rights {
+  if (isOwner(limit) || (isAdmin(limit) && !isOwner(rights))) return rights
+  return isAdmin(rights) ? limit : { both: [rights, limit] }
+}
+
+/** Whether the rights include everything that does not need the owner. */
+const isAdmin = (rights: Rights): boolean =>
+  'permissions' in rights
+    ? rights.permissions.includes('ADMIN')
+    : 'role' in rights && (rights.role === 'OWNER' || rights.role === 'ADMIN')
+
+/** Returns the custom roles in the rights. Without one, the rights are the same in all projects. */
+function customParts(rights: Rights): readonly CustomRights[] {
+  if ('both' in rights) return rights.both.flatMap(customParts)
+  return 'custom' in rights ? [rights.custom] : []
+}
+
+/** Whether the rights differ by project, mode or cluster. */
+export const differsByPlace = (rights: Rights): boolean => customParts(rights).length > 0
+
+/** Returns the ids of the projects and clusters for which the rights have an entry of their own. */
+export function namedPlaces(rights: Rights): {
+  readonly projects: readonly string[]
+  readonly clusters: readonly string[]
+} {
+  const parts = customParts(rights)
+  return {
+    projects: [...new Set(parts.flatMap(({ projects }) => Object.keys(projects)))],
+    clusters: [...new Set(parts.flatMap(({ clusters }) => Object.keys(clusters)))],
+  }
+}
+
+/** The columns of a row with rights. One of them is set. */
+export interface RightsColumns {
+  readonly role: RoleName | null
+  readonly custom_rights: CustomRights | null
+  readonly permissions: readonly Permission[] | null
+}
+
+/** Returns the rights of a member or a token from its row. */
+export function rightsOf({ role, custom_rights, permissions }: RightsColumns): Rights {
+  if (role !== null) return { role }
+  return custom_rights === null ? { permissions: permissions ?? [] } : { custom: custom_rights }
+}
+
 /**
  * Returns the permissions that a caller has in a project for at least one mode of its environments.
  */
@@ -132,13 +190,16 @@ export function permissionsSomewhere(rights: Rights, projectId: string): readonl
 
 /** Returns the permissions that a caller has in at least one place. */
 export function permissionsAnywhere(rights: Rights): readonly Permission[] {
-  const projectIds = 'custom' in rights ? Object.keys(rights.custom.projects) : ['']
-  const ofProjects = projectIds.flatMap((projectId) => permissionsSomewhere(rights, projectId))
+  // No id of a project is empty.
+  const ofProjects = ['', ...namedPlaces(rights).projects].flatMap((projectId) =>
+    permissionsSomewhere(rights, projectId),
+  )
   return [...new Set([...permissionsAt(rights, {}), ...ofProjects])]
 }
 
 /** Returns whether the caller may create environments on the cluster, if the project allows it. */
 export function mayUseCluster(rights: Rights, clusterId: string): boolean {
+  if ('both' in rights) return rights.both.every((one) => mayUseCluster(one, clusterId))
   if ('custom' in rights) return (rights.custom.clusters[clusterId] ?? 'VIEWER') !== 'VIEWER'
   return permissionsAt(rights, { clusterId }).length > 0
 }

@@ -64,8 +64,14 @@ export interface Config {
   readonly tokenPepperFile: string
   /** How long a server that stops in order answers requests. */
   readonly leaveSeconds: number
+  /** Who may create organizations: every administrator, or those of the first organization. */
+  readonly founders: 'everyone' | 'operator'
+  /** Requests a second, and at once, of one token. */
   readonly rateLimit: number
   readonly rateBurst: number
+  /** The same for all tokens of an organization together. */
+  readonly organizationRateLimit: number
+  readonly organizationRateBurst: number
   /** Open streams at the same time, of one token or account and of one organization. */
   readonly streamLimits: { readonly perCaller: number; readonly perOrganization: number }
   readonly creationLimits: CreationLimits

@@ -29,7 +29,7 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
-import { creationLimits } from './config-limits.ts'
+import { creationLimits, rateLimits } from './config-limits.ts'
 import type { Config } from './config-object.ts'
 import { clusterTls, ownDoor, publicRouterPorts, routerTls, withUsualAddresses } from './config-tls.ts'
 
@@ -132,8 +132,8 @@ export function readConfig(given: Variables = process.env): Config {
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     tokenPepperFile: resolve(variables['QUAYSIDE_TOKEN_PEPPER_FILE'] || join(dataDirectory, 'token.pepper')),
     leaveSeconds: number(variables, 'QUAYSIDE_LEAVE_SECONDS', 0, 0, 300),
-    rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),
-    rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
+    founders: oneOf(variables, 'QUAYSIDE_ORGANIZATIONS', ['everyone', 'operator']),
+    ...rateLimits(variables),
     streamLimits: {
       perCaller: number(variables, 'QUAYSIDE_STREAMS_PER_CALLER', 20, 1, 1_000_000),
       perOrganization: number(variables, 'QUAYSIDE_STREAMS_PER_ORGANIZATION', 200, 1, 1_000_000),

@@ -6,6 +6,7 @@ import { gitPushes, gitWebhooks } from './api/reads-git-webhooks.ts'
 import { customRoles, invitations, members, roles } from './api/reads-organization.ts'
 import { account } from './api/reads-organization-record.ts'
 import { deliveries, webhooks } from './api/reads-webhooks.ts'
+import { ownRights, whyNot } from './api/rights.ts'
 import { registryStore, repositoryStore, storeKinds, stores } from './api/stores.ts'
 import { annotationsGroups, labelsGroups, tagGroups } from './api/tag-groups.ts'
 import { Failed } from './pages/Failed.tsx'
@@ -39,6 +40,13 @@ const generalPage = createRoute({
   ),
 })
 
+/** Reads the invitations if the person may see them. */
+async function readInvitations(organizationId: string): Promise<void> {
+  const rights = await queries.ensureQueryData(ownRights(organizationId))
+  if (whyNot(rights, 'getOrganizationInvitedMembers', {}) === undefined)
+    await queries.ensureQueryData(invitations(organizationId))
+}
+
 const membersPage = createRoute({
   getParentRoute: () => frame,
   path: 'members',
@@ -46,7 +54,7 @@ const membersPage = createRoute({
   loader: ({ params: { organizationId } }) =>
     Promise.all([
       queries.ensureQueryData(members(organizationId)),
-      queries.ensureQueryData(invitations(organizationId)),
+      readInvitations(organizationId),
       queries.ensureQueryData(roles(organizationId)),
     ]),
   component: lazyRouteComponent(() => import('./pages/settings/MembersPage.tsx'), 'MembersPage'),

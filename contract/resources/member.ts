@@ -23,7 +23,9 @@ export const Invitation = Type.Object({
   ...base,
   ...role,
   email: Type.String(),
-  invitation_link: Type.String({ description: 'complete only for callers who may invite' }),
+  invitation_link: Type.String({
+    description: 'proves that its holder is invited; complete only for callers who may invite',
+  }),
   invitation_status: Enum(['EXPIRED', 'PENDING']),
   organization_name: Type.String(),
   inviter: Type.String(),
@@ -77,7 +79,7 @@ export const memberOperations = {
     method: 'GET',
     path: `${path}/inviteMember`,
     handler: 'listInvitations',
-    access: 'read',
+    access: 'admin',
     summary: 'Lists the pending invitations of an organization.',
     reply: Results(Invitation),
     status: 200,
@@ -90,8 +92,8 @@ export const memberOperations = {
     access: 'admin',
     event: invitation,
     summary:
-      'Creates an invitation that is valid for seven days. No mail is sent: forward `invitation_link`. The ' +
-      'default role is Viewer.',
+      'Creates an invitation that is valid for seven days, while its inviter may invite. No mail is sent: forward ' +
+      '`invitation_link`. The default role is Viewer.',
     body: Type.Object({
       email: Text(320, 3),
       role: Type.Optional(Enum(memberRoles)),
@@ -101,13 +103,12 @@ export const memberOperations = {
     status: 201,
   }),
   getMemberInvitation: operation({
+    ...onOrganization,
     method: 'GET',
     path: `${path}/inviteMember/{inviteId}`,
     handler: 'getInvitation',
-    target: 'caller',
-    access: 'read',
-    tag,
-    summary: 'Returns an invitation, to members of the organization and to the invited person.',
+    access: 'admin',
+    summary: 'Returns an invitation.',
     reply: Invitation,
     status: 200,
   }),
@@ -119,7 +120,10 @@ export const memberOperations = {
     access: 'read',
     tag,
     event: { ...invitation, type: 'ACCEPT' },
-    summary: 'Accepts an invitation. The caller must be a person who signed in with the invited address.',
+    summary:
+      'Accepts an invitation. The body must contain the complete `invitation_link`, and the caller must be a person ' +
+      'whose account has the invited address.',
+    body: Type.Object({ invitation_link: Type.Optional(Text(2_000)) }),
     reply: Invitation,
     status: 201,
   }),

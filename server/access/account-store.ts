@@ -7,7 +7,10 @@ export interface AccountRow {
   readonly issuer: string
   readonly subject: string
   readonly name: string
-  /** The sign-in address of a person of this platform. Null for people of an outside issuer. */
+  /**
+   * The address with which a person of this platform signs in. Nothing proves it, so several
+   * accounts may have the same. Null for people of an outside issuer.
+   */
   readonly email: string | null
   readonly first_name: string
   readonly last_name: string
@@ -20,11 +23,6 @@ export interface AccountRow {
 
 export async function findAccount(sql: Sql, id: string): Promise<AccountRow | undefined> {
   const [row] = await sql<AccountRow[]>`select * from account where id = ${id}`
-  return row
-}
-
-export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountRow | undefined> {
-  const [row] = await sql<AccountRow[]>`select * from account where lower(email) = lower(${email})`
   return row
 }
 

@@ -20,6 +20,13 @@ export interface AuthorizationRow {
   readonly caller_permissions: Permission[] | null
   readonly caller_role: RoleName | null
   readonly caller_custom_rights: CustomRights | null
+  /**
+   * The same columns of the person who created the token, which limit its rights. All are null for
+   * an account, and for a token that no person created.
+   */
+  readonly creator_permissions: Permission[] | null
+  readonly creator_role: RoleName | null
+  readonly creator_custom_rights: CustomRights | null
   readonly caller_secret_hash: Buffer | null
   readonly caller_expired: boolean
   /** Whether the last recorded use is older than a minute. */
@@ -90,15 +97,19 @@ const tokenQuery = (sql: Sql, keyId: string) => sql`
     r.custom_rights as caller_custom_rights, r.secret_hash as caller_secret_hash,
     coalesce(r.expires_at <= now(), false) as caller_expired,
     coalesce(r.last_used_at < now() - interval '1 minute', true) as caller_stale,
-    r.created_at as caller_organization_since
-  from api_token r where r.key_id = ${keyId}`
+    r.created_at as caller_organization_since, m.permissions as creator_permissions, m.role as creator_role,
+    m.custom_rights as creator_custom_rights
+  from api_token r
+  left join member m on m.organization_id = r.organization_id and m.account_id = r.creator_account_id
+  where r.key_id = ${keyId}`
 
 const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
   select a.id as caller_id, a.name as caller_name, r.organization_id as caller_organization_id,
     a.id as caller_account_id, r.permissions as caller_permissions, r.role as caller_role,
     r.custom_rights as caller_custom_rights, null::bytea as caller_secret_hash, false as caller_expired,
     coalesce(a.last_used_at < now() - interval '1 minute', true) as caller_stale,
-    r.created_at as caller_organization_since
+    r.created_at as caller_organization_since, null::text[] as creator_permissions, null::text as creator_role,
+    null::jsonb as creator_custom_rights
   from account a left join member r on r.account_id = a.id
   where a.issuer = ${issuer} and a.subject = ${subject}`
 

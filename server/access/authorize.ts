@@ -1,5 +1,12 @@
 import type { Access, Permission } from '@quayside/contract/operation.ts'
-import { isOwner, permissionsAnywhere, permissionsAt, permissionsSomewhere } from '@quayside/contract/roles.ts'
+import {
+  isOwner,
+  permissionsAnywhere,
+  permissionsAt,
+  permissionsSomewhere,
+  rightsOf,
+  within,
+} from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { type AuthorizationRow, loadAuthorization, type TargetQuery, touch } from './authorize-store.ts'
@@ -78,7 +85,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
       name: row.caller_name,
       accountId: row.caller_account_id ?? undefined,
       permissions,
-      rights: rightsOf(row),
+      rights: callerRights(row),
       organizationId: row.caller_organization_id ?? '',
     },
     target: wanted && row,
@@ -86,7 +93,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
     memberships: rows.flatMap((candidate) =>
       candidate.caller_organization_id === null
         ? []
-        : [{ organizationId: candidate.caller_organization_id, rights: rightsOf(candidate) }],
+        : [{ organizationId: candidate.caller_organization_id, rights: callerRights(candidate) }],
     ),
   }
 }
@@ -94,7 +101,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
 /** Returns the caller's permissions on the target. Throws 403 if they are insufficient. */
 function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[], wish: Wish): readonly Permission[] {
   const { access, alsoAccess, query, anybody, owner, someMode } = wish
-  const rights = rightsOf(row)
+  const rights = callerRights(row)
   const place = (query && wish.place?.(row)) || {}
   const own =
     someMode && place.projectId !== undefined
@@ -109,7 +116,7 @@ function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[
   if (
     !query &&
     anybody &&
-    (access === 'read' || rows.some((one) => mayAccess(permissionsAt(rightsOf(one), {}), access)))
+    (access === 'read' || rows.some((one) => mayAccess(permissionsAt(callerRights(one), {}), access)))
   )
     return own
   throw lacking(access)
@@ -120,13 +127,21 @@ const lacking = (access: Access): AppError =>
 
 function mayComeIn(own: readonly Permission[], rows: readonly AuthorizationRow[], { access, query }: Wish): boolean {
   if (query && !mayAccess(own, 'read')) return false
-  return rows.some((row) => mayAccess(permissionsAnywhere(rightsOf(row)), access))
+  return rows.some((row) => mayAccess(permissionsAnywhere(callerRights(row)), access))
 }
 
-function rightsOf(row: AuthorizationRow): Rights {
-  if (row.caller_role !== null) return { role: row.caller_role }
-  if (row.caller_custom_rights !== null) return { custom: row.caller_custom_rights }
-  return { permissions: row.caller_permissions ?? [] }
+/**
+ * Returns the rights of a row. Those of a token end where the rights of its creator end now. A
+ * token made with another token has the creator of that one, so a chain of them ends there too. A
+ * creator who left took the token along.
+ */
+function callerRights(row: AuthorizationRow): Rights {
+  const { caller_role: role, caller_custom_rights: custom_rights, caller_permissions: permissions } = row
+  const rights = rightsOf({ role, custom_rights, permissions })
+  if (row.creator_permissions === null) return rights
+  const { creator_role, creator_custom_rights, creator_permissions } = row
+  const creator = { role: creator_role, custom_rights: creator_custom_rights, permissions: creator_permissions }
+  return within(rights, rightsOf(creator))
 }
 
 function presentsSecret(row: AuthorizationRow, credential: Credential): boolean {

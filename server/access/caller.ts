@@ -1,5 +1,6 @@
 import type { Access, Permission } from '@quayside/contract/operation.ts'
 import {
+  differsByPlace,
   isOwner,
   mayAccess,
   mayUseCluster,
@@ -77,7 +78,7 @@ export function visible({ rights }: Pick<Caller, 'rights'>): Visible {
   const reads = (place: Place): boolean => mayAccess(permissionsAt(rights, place), 'read')
   return {
     // A built-in role or a set of permissions is the same for all projects.
-    all: !('custom' in rights) && reads({ projectId: '' }) && reads({ clusterId: '' }),
+    all: !differsByPlace(rights) && reads({ projectId: '' }) && reads({ clusterId: '' }),
     project: (projectId) => mayAccess(permissionsSomewhere(rights, projectId), 'read'),
     environment: (projectId, mode) => reads({ projectId, mode }),
     cluster: (clusterId) => reads({ clusterId }),

@@ -3,7 +3,7 @@
  * requested objects.
  */
 export { createAccountInfo } from './account-info.ts'
-export { type AccountRow, findAccount, findAccountByEmail, insertAccount } from './account-store.ts'
+export { type AccountRow, findAccount, insertAccount } from './account-store.ts'
 export { type ApiTokenRequest, createApiTokens, type TokenMaker } from './api-tokens.ts'
 export { type Authorized, authorize, type Membership, unauthorized } from './authorize.ts'
 export { authorizeParent } from './authorize-parent.ts'

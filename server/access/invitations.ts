@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { rightsOf } from '@quayside/contract/roles.ts'
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import { decodeBase64url } from '../lib/base64url.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -7,10 +8,10 @@ import { newRandomId, parseId } from '../lib/id.ts'
 import { findAccount } from './account-store.ts'
 import { type Caller, mayOn } from './caller.ts'
 import {
-  deleteExpired,
   deleteInvitation,
   findInvitation,
   findInvitationById,
+  findInvitationTo,
   type InvitationRow,
   insertInvitation,
   listInvitations,
@@ -41,9 +42,9 @@ export interface InvitationsOptions {
 export type Invitations = ReturnType<typeof createInvitations>
 
 /**
- * Invitations by email address. No mail is sent: the inviter passes the link on. The link proves
- * that its holder was invited, so only callers who may invite see it whole. An account with that
- * very address needs no link.
+ * Invitations by email address. No mail is sent: the inviter passes the link on. Only the link
+ * proves that its holder was invited, because anybody can have an account with any address. An
+ * invitation ends when its inviter may no longer invite.
  */
 export function createInvitations({ database, clock, pepper, publicUrl }: InvitationsOptions) {
   /** Computed from the id and a key outside the database, so it needs no column. */
@@ -55,14 +56,15 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
     ...roleFields(row.organization_id, row),
     role: formerRole(row),
     invitation_link: link(row.id, whole),
-    invitation_status: row.expires_at > clock.now() ? ('PENDING' as const) : ('EXPIRED' as const),
+    invitation_status: isOpen(row) ? ('PENDING' as const) : ('EXPIRED' as const),
     logo_url: row.organization_logo_url,
   })
-  const mayInvite = (caller: Caller): boolean => mayOn(caller, 'admin', {})
+  const isOpen = (row: InvitationRow): boolean => row.expires_at > clock.now() && inviterMayInvite(row)
 
   return {
-    async list(organizationId: string, caller: Caller) {
-      return (await listInvitations(database, organizationId)).map((row) => record(row, mayInvite(caller)))
+    /** For callers who may invite. */
+    async list(organizationId: string) {
+      return (await listInvitations(database, organizationId)).map((row) => record(row, true))
     },
 
     async create(organizationId: string, caller: Caller, body: InvitationRequest) {
@@ -74,10 +76,12 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
         if (await isMemberAddress(sql, organizationId, email)) {
           throw new AppError('conflict', `"${email}" is already a member.`)
         }
-        await deleteExpired(sql, organizationId, email, now)
+        const former = await findInvitationTo(sql, organizationId, email)
+        if (former && !isOpen(former)) await deleteInvitation(sql, organizationId, former.id)
         const id = newRandomId()
         const expires_at = new Date(now.getTime() + lifetimeMs)
-        const wanted = { id, organization_id: organizationId, email, role, custom_role_id, inviter: caller.name }
+        const inviter = { inviter: caller.name, inviter_account_id: caller.accountId ?? null }
+        const wanted = { id, organization_id: organizationId, email, role, custom_role_id, ...inviter }
         await insertInvitation(sql, { ...wanted, expires_at }, now)
         return findInvitation(sql, organizationId, id)
       }).catch((error: unknown) => {
@@ -87,20 +91,27 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
       return record(existing(row), true)
     },
 
-    /** For members of the organization, and for the invited person. */
-    async get(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
-      const row = existing(await findInvitation(database, organizationId, id), id)
-      if (organizationIds.includes(organizationId)) return record(row, false)
-      if (!(await isFor(database, row, caller))) throw notFound('invitation', id)
-      return record(row, false)
+    /** For callers who may invite. */
+    async get(organizationId: string, id: string) {
+      return record(existing(await findInvitation(database, organizationId, id), id), true)
     },
 
-    /** Makes the caller a member, if the invitation is for the address of that account. */
-    async accept(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
-      const row = existing(await findInvitation(database, organizationId, id), id)
-      if (!(await isFor(database, row, caller))) {
-        if (!organizationIds.includes(organizationId)) throw notFound('invitation', id)
-        throw new AppError('forbidden', 'Only the person with the invited address can accept. API tokens cannot.')
+    /**
+     * Makes the caller a member. `given` is the link, or its last part, and proves the invitation.
+     * Its address must be that of the account, so that nobody appears in the organization under an
+     * address that it did not invite.
+     */
+    async accept(organizationId: string, id: string, caller: Caller, given = '') {
+      const row = await open(given.slice(given.lastIndexOf('/') + 1))
+      if (row?.id !== id || row.organization_id !== organizationId) {
+        throw notFound('invitation', id, { advice: 'Send its complete link as `invitation_link`.' })
+      }
+      if (!(await hasAddress(database, row, caller))) {
+        const whose = `an account with the address "${row.email}"`
+        throw new AppError(
+          'forbidden',
+          `Sign in with ${whose}, or open the link in a browser. API tokens cannot accept.`,
+        )
       }
       await inTransaction(database, (sql) => join(sql, row, caller.id))
       return record(row, false)
@@ -110,17 +121,7 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
       if (!(await deleteInvitation(database, organizationId, id))) throw notFound('invitation', id)
     },
 
-    /**
-     * Returns the invitation of a link `<id>.<proof>`. Undefined if the proof is wrong, or the
-     * invitation was deleted or has expired.
-     */
-    async open(text: string): Promise<InvitationRow | undefined> {
-      const [, id = '', proof = ''] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(text) ?? []
-      const given = decodeBase64url(proof)
-      if (!parseId(id) || !given || !sameHash(given, proofOf(id))) return undefined
-      const row = await findInvitationById(database, id)
-      return row && row.expires_at > clock.now() ? row : undefined
-    },
+    open,
 
     /**
      * Makes the account a member and ends the invitation, in the caller's transaction. Throws 409
@@ -129,19 +130,39 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
     join,
   }
 
-  async function join(sql: Sql, row: InvitationRow, accountId: string): Promise<void> {
-    const { id, organization_id, role, custom_role_id, organization_name } = row
-    if (!(await lockInvitation(sql, id))) throw notFound('invitation', id)
-    if (row.expires_at <= clock.now()) {
-      throw new AppError('conflict', 'The invitation has expired. Ask for a new one.')
-    }
+  /**
+   * Returns the invitation of a link `<id>.<proof>`. Undefined if the proof is wrong, or the
+   * invitation was deleted or has ended.
+   */
+  async function open(text: string): Promise<InvitationRow | undefined> {
+    const [, id = '', proof = ''] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(text) ?? []
+    const given = decodeBase64url(proof)
+    if (!parseId(id) || !given || !sameHash(given, proofOf(id))) return undefined
+    const row = await findInvitationById(database, id)
+    return row && isOpen(row) ? row : undefined
+  }
+
+  async function join(sql: Sql, { id }: Pick<InvitationRow, 'id'>, accountId: string): Promise<void> {
+    const row = existing(await lockInvitation(sql, id), id)
+    if (!isOpen(row)) throw new AppError('conflict', 'The invitation has expired. Ask for a new one.')
+    const { organization_id, role, custom_role_id, organization_name, email } = row
     await deleteInvitation(sql, organization_id, id)
+    if (await isMemberAddress(sql, organization_id, email)) {
+      throw new AppError('conflict', `"${email}" is already a member of "${organization_name}".`)
+    }
     const isNew = await insertMember(sql, { organization_id, account_id: accountId, role, custom_role_id }, clock.now())
     if (!isNew) throw new AppError('conflict', `You are already a member of "${organization_name}".`)
   }
 }
 
-async function isFor(sql: Sql, { email }: InvitationRow, caller: Caller): Promise<boolean> {
+/** Pure: whether the person who invited may still do so. */
+function inviterMayInvite(row: InvitationRow): boolean {
+  if (row.inviter_permissions === null) return true
+  const { inviter_role: role, inviter_custom_rights: custom_rights, inviter_permissions: permissions } = row
+  return mayOn({ rights: rightsOf({ role, custom_rights, permissions }) }, 'admin', {})
+}
+
+async function hasAddress(sql: Sql, { email }: InvitationRow, caller: Caller): Promise<boolean> {
   if (caller.kind !== 'account') return false
   const account = await findAccount(sql, caller.id)
   return account?.email?.toLowerCase() === email.toLowerCase()

@@ -1,5 +1,12 @@
 import { environmentModes } from '@quayside/contract/enums.ts'
-import { isOwner, mayUseCluster, type Place, permissionsAt, type Rights } from '@quayside/contract/roles.ts'
+import {
+  isOwner,
+  mayUseCluster,
+  namedPlaces,
+  type Place,
+  permissionsAt,
+  type Rights,
+} from '@quayside/contract/roles.ts'
 
 /**
  * Pure: the permissions of a caller at each place of an organization, for its clients. `hasOwner`
@@ -11,16 +18,16 @@ export function ownRights(rights: Rights, hasOwner: boolean) {
     permissions: at({ clusterId }),
     creates_environments: mayUseCluster(rights, clusterId),
   })
-  const { projects, clusters } = 'custom' in rights ? rights.custom : { projects: {}, clusters: {} }
+  const { projects, clusters } = namedPlaces(rights)
   return {
     is_owner: isOwner(rights) || (!hasOwner && at({}).includes('ADMIN')),
     organization: at({}),
-    projects: Object.keys(projects).map((projectId) => ({
+    projects: projects.map((projectId) => ({
       project_id: projectId,
       permissions: at({ projectId }),
       modes: environmentModes.map((mode) => ({ mode, permissions: at({ projectId, mode }) })),
     })),
-    clusters: Object.keys(clusters).map((clusterId) => ({ cluster_id: clusterId, ...cluster(clusterId) })),
+    clusters: clusters.map((clusterId) => ({ cluster_id: clusterId, ...cluster(clusterId) })),
     // No id of a project or a cluster is empty.
     other_projects: at({ projectId: '' }),
     other_clusters: cluster(''),

@@ -13,6 +13,7 @@ import {
   consentPage,
   firstAccountPage,
   joinPage,
+  joinWithAccount,
   messagePage,
   type Page,
   pagePolicy,
@@ -85,10 +86,11 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
   async function join({ request, response, address }: Exchange, proof: string): Promise<void> {
     const invitation = await newAccounts.openInvitation(proof)
     if (!invitation) return gone(response)
-    if (request.method !== 'POST') return send(response, 200, joinPage(invitation))
+    const hasAccount = queryOf(request) === joinWithAccount
+    if (request.method !== 'POST') return send(response, 200, joinPage(invitation, { hasAccount }))
     const { name = '', password = '' } = await readForm(request)
-    const failure = await failureOf(() => newAccounts.join(proof, { name, password, address }))
-    if (failure) return refuse(response, failure, joinPage(invitation, failure.problem, name))
+    const failure = await failureOf(() => newAccounts.join(proof, { name, password, address, hasAccount }))
+    if (failure) return refuse(response, failure, joinPage(invitation, { hasAccount, problem: failure.problem, name }))
     const message = `You are a member of ${invitation.organization}.`
     send(response, 200, accountReadyPage('Welcome', message, publicUrl))
   }

@@ -1,22 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  addOwner,
-  findAccount,
-  findAccountByEmail,
-  type Invitations,
-  insertAccount,
-  mailAddress,
-} from '../access/index.ts'
-import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
+import { addOwner, findAccount, type Invitations, insertAccount, mailAddress } from '../access/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { findLink, findOwnerless, replaceLink, useLink } from './account-link-store.ts'
 import { ownAccounts } from './issuer.ts'
-import { savePassword } from './password-store.ts'
+import { findPasswords, type PasswordRow, savePassword } from './password-store.ts'
 import { checkPassword, hashPassword, inTurnOfClient } from './passwords.ts'
-import type { Attempt } from './sign-in.ts'
+import { type Attempt, clientSubject } from './sign-in.ts'
+import { returnAttempt } from './sign-in-store.ts'
 
 const lifetimeMs = 24 * 3600 * 1000
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
@@ -74,50 +68,61 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       const checked = check(person)
       // Checked before the password is hashed, so that a request without a link costs nothing.
       if ((await findLink(database, digest(token), clock.now())) === undefined) throw goneLink()
-      const password = await inTurnOfClient(address, () => hashPassword(checked.password))
+      const account = await accountFor(checked, address)
       await inTransaction(database, async (sql) => {
         const organizationId = await findLink(sql, digest(token), clock.now())
         if (!organizationId || !(await useLink(sql, digest(token), clock.now()))) throw goneLink()
-        const id = await insert(sql, checked, password)
-        await addOwner(sql, organizationId, id, clock.now())
-      }).catch(taken(checked.email))
+        await addOwner(sql, organizationId, await account(sql), clock.now())
+      })
     },
 
-    /** Returns the invitation of a link. `hasAccount`: its address already has an account. */
+    /** Returns the invitation of a link. */
     async openInvitation(proof: string) {
       const invitation = await invitations.open(proof)
       if (!invitation) return undefined
       const { email, organization_name: organization, inviter } = invitation
-      return { email, organization, inviter, hasAccount: (await findAccountByEmail(database, email)) !== undefined }
+      return { email, organization, inviter }
     },
 
     /**
-     * Creates an account with the invited address, or signs in to the existing one, and joins the
-     * organization.
+     * Joins the organization of an invitation: with an account that the person has for the address,
+     * or with a new one. Other accounts with that address do not prevent a new one.
      */
-    async join(proof: string, given: Pick<NewPerson, 'name' | 'password'> & FromClient) {
+    async join(proof: string, given: Pick<NewPerson, 'name' | 'password'> & FromClient & { hasAccount: boolean }) {
       const invitation = await invitations.open(proof)
       if (!invitation) throw goneLink()
       const { email } = invitation
-      const { name, password, address } = given
-      if (await findAccountByEmail(database, email)) {
-        const id = await signIn({ email, password, address })
-        await inTransaction(database, (sql) => invitations.join(sql, invitation, id))
-        return
-      }
-      const person = check({ name, email, password })
-      const hashed = await inTurnOfClient(address, () => hashPassword(password))
-      await inTransaction(database, async (sql) => {
-        const id = await insert(sql, person, hashed)
-        await invitations.join(sql, invitation, id)
-      }).catch(taken(email))
+      const { name, password, address, hasAccount } = given
+      const account = hasAccount
+        ? signedIn(await signIn({ email, password, address }))
+        : await accountFor(check({ name, email, password }), address)
+      await inTransaction(database, async (sql) => invitations.join(sql, invitation, await account(sql)))
     },
 
     /** Returns the account of a subject of the issuer. */
     find: (id: string) => findAccount(database, id),
   }
 
-  async function insert(sql: Sql, { name, email }: NewPerson, password: Awaited<ReturnType<typeof hashPassword>>) {
+  /**
+   * Returns a function that creates the person's account and returns its id. If one with the same
+   * address and password exists, it is that person's, so the function returns its id. The password
+   * counts as an attempt to sign in, because the result reveals whether it is right.
+   */
+  async function accountFor(person: NewPerson, address: string): Promise<(sql: Sql) => Promise<string>> {
+    const { email, password } = person
+    const known = await signIn({ email, password, address }).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'unauthorized') return undefined
+      throw error
+    })
+    if (known !== undefined) return signedIn(known)
+    // A network in which many people join must not wait. Guesses count for the address.
+    await returnAttempt(database, clientSubject(address))
+    const [like] = await findPasswords(database, email)
+    const hashed = await inTurnOfClient(address, () => hashPassword(password, like))
+    return (sql) => insert(sql, person, hashed)
+  }
+
+  async function insert(sql: Sql, { name, email }: NewPerson, password: PasswordRow): Promise<string> {
     const id = newRandomId()
     const [first = '', ...others] = name.split(' ')
     const account = {
@@ -141,11 +146,6 @@ function check({ name, email, password }: NewPerson): NewPerson {
   return { name: checkName('name', name), email: address, password: checkPassword('password', password) }
 }
 
-const goneLink = (): AppError => new AppError('notFound', 'This link is invalid, expired or already used.')
+const signedIn = (id: string) => async (): Promise<string> => id
 
-const taken =
-  (email: string) =>
-  (error: unknown): never => {
-    if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `An account with the address "${email}" already exists.`, { cause: error })
-  }
+const goneLink = (): AppError => new AppError('notFound', 'This link is invalid, expired or already used.')

@@ -14,11 +14,11 @@ import {
 const evil = `"><script>alert(1)</script><img src=x onerror='x'>`
 
 test('what comes from outside shows as text', () => {
-  const invitation = { email: evil, organization: evil, inviter: evil, hasAccount: false }
+  const invitation = { email: evil, organization: evil, inviter: evil }
   const pages = [
     signInPage(evil, { outside: [{ name: evil, url: evil }], problem: evil, email: evil }),
     firstAccountPage(evil, { name: evil, email: evil }),
-    joinPage(invitation, evil, evil),
+    joinPage(invitation, { hasAccount: false, problem: evil, name: evil }),
     messagePage(evil, evil),
     deviceCodePage('<form></form>', evil),
   ]

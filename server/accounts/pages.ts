@@ -125,15 +125,24 @@ export const firstAccountPage = (problem?: string, given: { name?: string; email
 <button type="submit">Create the account</button></form>`,
 })
 
+/** The query of the form for people who have an account. */
+export const joinWithAccount = 'account'
+
+/** The form is the same whether or not an account with the address exists. */
 export const joinPage = (
-  invitation: { email: string; organization: string; inviter: string; hasAccount: boolean },
-  problem?: string,
-  name?: string,
+  { email, organization, inviter }: { email: string; organization: string; inviter: string },
+  { hasAccount, problem, name }: { hasAccount: boolean; problem?: string; name?: string },
 ): Page => ({
-  title: `Join ${invitation.organization}`,
-  body: html`<p>${invitation.inviter} invites ${invitation.email}.</p>${problemOf(problem)}
-<form method="post">${invitation.hasAccount ? undefined : nameField(name)}${passwordField(!invitation.hasAccount)}
-<button type="submit">Join</button></form>`,
+  title: `Join ${organization}`,
+  body: html`<p>${inviter} invites ${email}.</p>${problemOf(problem)}
+<form method="post">${hasAccount ? undefined : nameField(name)}${passwordField(!hasAccount)}
+<button type="submit">Join</button></form>
+<p class="or">or</p>
+${
+  hasAccount
+    ? html`<a class="way" href="?">Create an account for this address</a>`
+    : html`<a class="way" href="?${joinWithAccount}">Use my account with this address</a>`
+}`,
 })
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })

@@ -15,12 +15,12 @@ export async function savePassword(sql: Sql, accountId: string, row: PasswordRow
       cost = excluded.cost, block_size = excluded.block_size, parallelization = excluded.parallelization`
 }
 
-/** Finds the person who signs in with that address. */
-export async function findPassword(
-  sql: Sql,
-  email: string,
-): Promise<(PasswordRow & { readonly account_id: string }) | undefined> {
-  const [row] = await sql<(PasswordRow & { account_id: string })[]>`
-    select p.* from account_password p join account a on a.id = p.account_id where lower(a.email) = lower(${email})`
-  return row
-}
+/** The password of an account. */
+export type OwnPassword = PasswordRow & { readonly account_id: string }
+
+/** Lists the passwords of the accounts with that address, the oldest account first. */
+export const findPasswords = (sql: Sql, email: string) =>
+  sql<OwnPassword[]>`
+    select p.account_id, p.salt, p.hash, p.cost, p.block_size, p.parallelization
+    from account a join account_password p on p.account_id = a.id
+    where lower(a.email) = lower(${email}) order by a.created_at, a.id`

@@ -30,24 +30,42 @@ export function checkPassword(field: string, password: string): string {
   throw new AppError('invalid', `${field} must have from ${leastLength} to ${mostLength} characters.`)
 }
 
-/** Call it inside `inTurnOfClient`. */
-export async function hashPassword(password: string): Promise<PasswordRow> {
-  const salt = randomBytes(16)
-  return { ...today, salt, hash: await derive(password, { ...today, salt }) }
+/** How a password is hashed. */
+type Recipe = Omit<PasswordRow, 'hash'>
+
+/**
+ * Call it inside `inTurnOfClient`. `like` is the recipe of another account with the same address.
+ * One hash then compares a password with all of them.
+ */
+export async function hashPassword(password: string, like?: Recipe): Promise<PasswordRow> {
+  const { salt, cost, block_size, parallelization } = like ?? { ...today, salt: randomBytes(16) }
+  const recipe = { salt, cost, block_size, parallelization }
+  return { ...recipe, hash: await derive(password, recipe) }
 }
 
 /**
- * Call it inside `inTurnOfClient`. An account that does not exist takes the same time: if `row` is
- * undefined, the password is compared with a digest that matches nothing.
+ * Returns the first row whose password it is. Call it inside `inTurnOfClient`. The time depends
+ * only on the number of recipes, which is one unless two accounts were created at the same moment.
+ * An address without an account takes the same time as one with an account.
  */
-export async function isPassword(password: string, row: PasswordRow | undefined): Promise<boolean> {
-  const against = row ?? { ...today, salt: noSalt, hash: randomBytes(hashBytes) }
-  const hash = await derive(password.slice(0, mostLength * 2), against)
-  return timingSafeEqual(hash, against.hash) && row !== undefined
+export async function findRight<Row extends PasswordRow>(
+  password: string,
+  rows: readonly Row[],
+): Promise<Row | undefined> {
+  const byRecipe = Map.groupBy(rows, recipeKey)
+  const recipes = byRecipe.size > 0 ? [...byRecipe.values()] : [[]]
+  for (const same of recipes) {
+    const hash = await derive(password.slice(0, mostLength * 2), same[0] ?? { ...today, salt: noSalt })
+    const right = same.find((row) => timingSafeEqual(hash, row.hash))
+    if (right) return right
+  }
+  return undefined
 }
 const noSalt = Buffer.alloc(16)
+const recipeKey = ({ salt, cost, block_size, parallelization }: Recipe): string =>
+  `${salt.toString('hex')} ${cost} ${block_size} ${parallelization}`
 
-function derive(password: string, row: Omit<PasswordRow, 'hash'>): Promise<Buffer> {
+function derive(password: string, row: Recipe): Promise<Buffer> {
   const { salt, cost, block_size: blockSize, parallelization } = row
   const options: ScryptOptions = { cost, blockSize, parallelization, maxmem: 256 * cost * blockSize }
   return new Promise((resolve, reject) => {

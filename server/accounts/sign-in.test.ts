@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { ownAccounts } from './issuer.ts'
 import { savePassword } from './password-store.ts'
-import { checkPassword, hashPassword, isPassword } from './passwords.ts'
+import { checkPassword, findRight, hashPassword } from './passwords.ts'
 import { createSignIn } from './sign-in.ts'
 
 const { sql } = await testDatabase({ after })
@@ -29,13 +29,24 @@ async function addAccount(email: string): Promise<string> {
 test('a password is stored as a salted digest and matches any of its Unicode forms', async () => {
   const again = await hashPassword(password)
   assert.notDeepEqual(again.hash, hashed.hash)
-  assert.ok(await isPassword(password, hashed))
-  assert.ok(!(await isPassword(`${password}x`, hashed)))
-  assert.ok(!(await isPassword(password, undefined)))
+  assert.ok(await findRight(password, [hashed]))
+  assert.ok(!(await findRight(`${password}x`, [hashed])))
+  assert.ok(!(await findRight(password, [])))
   const composed = await hashPassword('caf\u00e9 au lait froid')
-  assert.ok(await isPassword('cafe\u0301 au lait froid', composed))
+  assert.ok(await findRight('cafe\u0301 au lait froid', [composed]))
   const older = { ...hashed, cost: 2 ** 10 }
-  assert.ok(!(await isPassword(password, older)), 'the cost is part of the digest')
+  assert.ok(!(await findRight(password, [older])), 'the cost is part of the digest')
+})
+
+test('the password selects among accounts with the same address, also if their salts differ', async () => {
+  const like = await hashPassword('another battery', hashed)
+  const other = await hashPassword('a third battery')
+  assert.deepEqual(like.salt, hashed.salt)
+  const rows = [hashed, like, other]
+  assert.equal(await findRight(password, rows), hashed)
+  assert.equal(await findRight('another battery', rows), like)
+  assert.equal(await findRight('a third battery', rows), other)
+  assert.equal(await findRight('no battery at all', rows), undefined)
 })
 
 test('a password that is too short or too long is rejected', () => {
@@ -57,7 +68,7 @@ test('an unknown address and a wrong password are indistinguishable', async () =
 
 /** The counts do not depend on the duration of a comparison. */
 const quickSignIn = () =>
-  createSignIn({ database: sql, clock, isRight: async (given, row) => row !== undefined && given === password })
+  createSignIn({ database: sql, clock, rightOf: async (given, rows) => (given === password ? rows[0] : undefined) })
 
 test('N7, N8: failures make the next attempt wait, longer each time, across a restart, from wherever they come', async () => {
   const id = await addAccount('waits@a.example')

@@ -53,6 +53,8 @@ export function createDoor(
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),
     budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), {
+      ofOrganizations: createRateLimiter(config.organizationRateLimit, config.organizationRateBurst, clock),
+      reserves: createRateLimiter(1, 5, clock),
       trustedProxies: config.trustedProxies,
       door: platformDoor(config, pepper),
     }),

@@ -87,6 +87,7 @@ export function createRooms(
       clock,
       endowments: [...clusterEndowments(config), addDefaultRegistries],
       addOwner,
+      founders: config.founders,
     }),
     keyRotations: createKeyRotations({ database, clock, vault, workflows }),
     runCommands: createRunCommands({ database, clock, workflows }),

@@ -18,7 +18,7 @@ create table account (
   constraint account_issuer_subject_key UNIQUE (issuer, subject),
   constraint account_pkey PRIMARY KEY (id)
 );
-CREATE UNIQUE INDEX account_email ON public.account USING btree (lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX account_email ON public.account USING btree (lower(email), created_at, id) WHERE (email IS NOT NULL);
 
 create table account_link (
   token_hash bytea not null,
@@ -860,14 +860,17 @@ create table invitation (
   custom_role_id uuid,
   inviter text not null,
   expires_at timestamp with time zone not null,
+  inviter_account_id uuid,
   constraint invitation_check CHECK ((num_nonnulls(role, custom_role_id) = 1)),
   constraint invitation_organization_id_custom_role_id_fkey FOREIGN KEY (organization_id, custom_role_id) REFERENCES custom_role(organization_id, id),
   constraint invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint invitation_organization_id_inviter_account_id_fkey FOREIGN KEY (organization_id, inviter_account_id) REFERENCES member(organization_id, account_id) ON DELETE CASCADE,
   constraint invitation_pkey PRIMARY KEY (id),
   constraint invitation_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'DEVOPS'::text, 'BILLING_MANAGER'::text, 'VIEWER'::text])))
 );
 CREATE INDEX invitation_custom_role ON public.invitation USING btree (custom_role_id) WHERE (custom_role_id IS NOT NULL);
 CREATE UNIQUE INDEX invitation_email ON public.invitation USING btree (organization_id, lower(email));
+CREATE INDEX invitation_inviter ON public.invitation USING btree (organization_id, inviter_account_id) WHERE (inviter_account_id IS NOT NULL);
 
 create table issuer_client (
   id text not null,

@@ -5,8 +5,8 @@ import {
   mayAccess,
   type Place,
   permissionsAt,
-  type Rights,
   type RoleName,
+  rightsOf,
   roleNames,
 } from '@quayside/contract/roles.ts'
 import { listName, type PeopleLists, type SignInRule } from '@quayside/contract/sign-in.ts'
@@ -121,11 +121,6 @@ const isAdmin = (member: RoleFacts): boolean => permissionsAt(rightsOf(member), 
 function hasOne(member: RoleFacts, wanted: ReadonlySet<string>): boolean {
   const id = member.custom_role_id
   return wanted.has(everyMember) || wanted.has(roleOf(member).toLowerCase()) || (id !== null && wanted.has(id))
-}
-
-function rightsOf({ role, custom_rights, permissions }: RoleFacts): Rights {
-  if (role !== null) return { role }
-  return custom_rights === null ? { permissions } : { custom: custom_rights }
 }
 
 /** Returns the name of a role for people. Permissions have none. */

@@ -25,12 +25,40 @@ const token = (keyId: string): Credential => ({ kind: 'token', keyId, hash: Buff
 test('a token has its own budget once it was accepted, including its first request', () => {
   const { take, confirm, taken } = bench()
   take(token('a'), address)
-  confirm(token('a'))
-  confirm(token('a'))
+  confirm(token('a'), 'organization')
+  confirm(token('a'), 'organization')
   take(token('a'), address)
   take(token('b'), address)
   take(undefined, address)
   assert.deepEqual(taken, ['192.0.2.1', 'a', 'a', '192.0.2.1', '192.0.2.1'])
+})
+
+/** Limiters that allow so many requests for each key. */
+function counted(limit: number) {
+  const taken = new Map<string, number>()
+  return {
+    take: (key: string) => {
+      const count = taken.get(key) ?? 0
+      const allowed = count < limit
+      if (allowed) taken.set(key, count + 1)
+      return { allowed, limit, remaining: Math.max(0, limit - count - 1), resetSeconds: allowed ? 0 : 9 }
+    },
+  }
+}
+
+test('the tokens of an organization share a budget, and one that sends little passes when it is spent', () => {
+  const budgets = createBudgets(counted(8), { ofOrganizations: counted(10), reserves: counted(2) })
+  const confirm = (keyId: string, organizationId = 'ours') => budgets.confirm(token(keyId), organizationId)
+  for (const keyId of ['a', 'b', 'quiet']) confirm(keyId)
+  confirm('other', 'theirs')
+  const sent = (keyId: string, count: number) =>
+    Array.from({ length: count }, () => budgets.take(token(keyId), address)).filter(({ allowed }) => allowed).length
+  assert.equal(sent('a', 20), 7, 'its own budget, and the first request was one of eight')
+  assert.equal(sent('b', 20), 1, 'the rest of its reserve')
+  const refused = budgets.take(token('b'), address)
+  assert.deepEqual([refused.allowed, refused.limit, refused.remaining], [false, 8, 0])
+  assert.equal(sent('quiet', 20), 1, 'the rest of its reserve')
+  assert.equal(sent('other', 7), 7)
 })
 
 test('a JWT has one budget from every address', () => {

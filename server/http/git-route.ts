@@ -1,4 +1,4 @@
-import { mayUseRepository, type Place } from '@quayside/contract/roles.ts'
+import { differsByPlace, mayUseRepository, type Place } from '@quayside/contract/roles.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../access/index.ts'
 import { type Database, withOwner } from '../database/index.ts'
@@ -52,15 +52,14 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const verdict = budgets.take(credential, request.raw)
   if (!verdict.allowed) throw budgetSpent(verdict.resetSeconds)
   const { caller } = await authorize(database, credential, { access: 'read' })
-  budgets.confirm(credential)
+  budgets.confirm(credential, caller.organizationId)
   if (!path)
     throw notFound('repository', undefined, { advice: `Its address ends with /git/<name>.git. ${repositoryNameRule}` })
   if (needsWrite === undefined) throw noRepository()
   const { repository, servicePath } = path
   const organization = caller.organizationId
-  // Only custom rights depend on the project.
   const placesOf = () => options.placesOfRepository(organization, repository)
-  const usedAt = 'custom' in caller.rights ? await withOwner(organization, placesOf) : []
+  const usedAt = differsByPlace(caller.rights) ? await withOwner(organization, placesOf) : []
   const mayWrite = mayUseRepository(caller.rights, 'write', usedAt)
   if (needsWrite && !mayWrite) throw new AppError('forbidden', pushText)
   if (!needsWrite && !mayUseRepository(caller.rights, 'read', usedAt)) throw noRepository()

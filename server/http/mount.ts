@@ -110,7 +110,7 @@ function createHandler(operation: Operation, options: MountOptions) {
         placeOf(operation, target, clusterId && (parseId(clusterId) ?? noId)),
     }
     const authorized = await authorize(database, credential, wish)
-    budgets.confirm(credential)
+    budgets.confirm(credential, authorized.caller.organizationId)
     refuseWhileCopied(operation, authorized.target)
     const ids = others.map((name) => parseId(params[name] ?? '') ?? noId)
     const call = {

@@ -5,7 +5,7 @@ import type { Json } from '../lib/json.ts'
  * ids and names are not secrets.
  */
 const secretName =
-  /^(?:.*_)?(?:token|password|passphrase|secret|secret_?(?:access_)?key|private_?key|signing_?key|kubeconfig|credentials?_json)$/i
+  /^(?:.*_)?(?:token|password|passphrase|secret|secret_?(?:access_)?key|private_?key|signing_?key|kubeconfig|credentials?_json|invitation_link)$/i
 
 /** Returns a record for the audit log, without the strings of secret fields. */
 export function withoutSecrets(value: Json | undefined): Json | undefined {

@@ -34,6 +34,17 @@ export const findOrganizations = (sql: Sql, ids: readonly string[]) =>
   sql<OrganizationRow[]>`
     select *, id as organization_id from organization where id = any(${[...ids]}::uuid[]) order by created_at, id`
 
+/**
+ * Whether the account is an administrator of the oldest organization, which the first start
+ * creates.
+ */
+export async function isOperator(sql: Sql, accountId: string): Promise<boolean> {
+  const rows = await sql`
+    select from member where account_id = ${accountId} and (role in ('OWNER', 'ADMIN') or 'ADMIN' = any(permissions))
+      and organization_id = (select id from organization order by created_at, id limit 1)`
+  return rows.length > 0
+}
+
 export async function updateOrganization(
   sql: Sql,
   id: string,

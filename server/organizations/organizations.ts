@@ -9,6 +9,7 @@ import {
   deleteOrganization,
   findOrganizations,
   insertOrganization,
+  isOperator,
   type OrganizationChange,
   type OrganizationRow,
   updateOrganization,
@@ -26,6 +27,8 @@ export interface OrganizationsOptions {
    * transaction.
    */
   readonly endowments: readonly Endowment[]
+  /** Who may create organizations. Everybody if undefined. */
+  readonly founders?: 'everyone' | 'operator'
   /** Gives it its owner. */
   readonly addOwner: (sql: Sql, organizationId: string, ownerId: string, now: Date) => Promise<void>
 }
@@ -39,7 +42,7 @@ export interface Founder {
   readonly id: string
 }
 
-export function createOrganizations({ database, clock, endowments, addOwner }: OrganizationsOptions) {
+export function createOrganizations({ database, clock, endowments, addOwner, founders }: OrganizationsOptions) {
   return {
     /** An organization belongs to a person. Throws 403 for API tokens. */
     async create(founder: Founder, body: OrganizationChange & { readonly name: string; readonly plan?: Plan }) {
@@ -50,6 +53,9 @@ export function createOrganizations({ database, clock, endowments, addOwner }: O
       const id = newId()
       const row = await inTransaction(database, async (sql) => {
         const now = clock.now()
+        if (founders === 'operator' && !(await isOperator(sql, founder.id))) {
+          throw new AppError('forbidden', 'Only administrators of the first organization create organizations here.')
+        }
         await insertOrganization(sql, { id, name: name ?? body.name, plan: body.plan, now })
         for (const endow of endowments) await endow(sql, id, now)
         await addOwner(sql, id, founder.id, now)

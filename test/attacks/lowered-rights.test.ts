@@ -107,6 +107,24 @@ test('L6, L11: a member loses shell, lines and events with the rights, and every
   assert.ok(events.isWhole())
 })
 
+test('L6, L11: a token loses the shell, lines and events with the rights of its creator', async () => {
+  const member = { organizationId, role: 'ADMIN' as const }
+  const { id } = await addPerson(database, { email: 'creator@a.example', member })
+  const maker = { name: 'creator', permissions: ['ADMIN' as const], accountId: id }
+  const { token } = await rooms.apiTokens.create(organizationId, maker, { name: newId(), scope: 'ADMIN' })
+  const { shell, lines, events } = await openAll(token)
+  const lower = async (role: 'VIEWER' | 'BILLING_MANAGER'): Promise<number> => {
+    const began = now()
+    await rooms.members.setRole(organizationId, { user_id: id, role_id: builtInRoleId(organizationId, role) })
+    return began
+  }
+  await closed('the shell', await lower('VIEWER'), shell)
+  assert.deepEqual([isOpen(lines), await isTold(events)], [true, true])
+  const billing = await lower('BILLING_MANAGER')
+  await Promise.all([closed('the lines', billing, lines), silenced(billing, events)])
+  events.close()
+})
+
 test('L6, L11: a token whose role loses rights loses the shell, then lines and events', async () => {
   const role = await rooms.customRoles.create(organizationId, { name: newId() })
   const give = async (permission: ProjectLevel): Promise<number> => {

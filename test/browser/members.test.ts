@@ -51,6 +51,10 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
     await row('Invitations', eve.email).getByText('pending').waitFor()
     await guest.goto(link)
     assert.deepEqual(await violations(guest), [])
+    await guest.getByRole('link', { name: 'Use my account with this address' }).click()
+    await guest.getByLabel('Password', { exact: true }).waitFor()
+    assert.deepEqual(await violations(guest), [])
+    await guest.getByRole('link', { name: 'Create an account for this address' }).click()
     await guest.getByLabel('Name').fill(eve.name)
     await guest.getByLabel(/^Password/).fill(eve.password)
     await guest.getByRole('button', { name: 'Join' }).click()
@@ -59,7 +63,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
     await row('Members', eve.name).getByText('Viewer').waitFor()
   })
 
-  it('shows a viewer why they may not invite', async () => {
+  it('shows a viewer why they may not invite, and no invitations', async () => {
     await guest.goto(`${ours.server.apiUrl}/organizations/${ours.server.organizationId}/settings/members`)
     await guest.getByRole('button', { name: 'Sign in' }).waitFor()
     assert.deepEqual(await violations(guest), [])
@@ -69,6 +73,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
     const invite = guest.getByRole('button', { name: 'Invite' })
     await invite.waitFor()
     assert.match(String(await invite.getAttribute('title')), /needs the permission ADMIN/)
+    await guest.getByText('This needs the permission ADMIN').waitFor()
   })
 
   it('refuses to remove the owner, with the reason on the button', async () => {

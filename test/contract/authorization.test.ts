@@ -118,6 +118,7 @@ async function authorizationOf({ rights }: Credential): Promise<string | undefin
     const [scope = null] = rights.permissions
     return `Bearer ${(await tokens.create(organizationId, maker, { name: newId(), scope })).token}`
   }
+  assert.ok(!('both' in rights), 'only tokens of a person with other rights have them')
   const role = 'role' in rights ? { role: rights.role } : { customRoleId: await customRole(rights.custom) }
   const { id } = await addPerson(database, { email: `${newId()}@a.example`, member: { organizationId, ...role } })
   return `Bearer a.b.${id}`

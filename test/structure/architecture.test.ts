@@ -239,6 +239,11 @@ test('kinds of services are distinguished in few places', () => {
   )
 })
 
+test('rights are taken apart in the contract only, because each of their forms counts', () => {
+  const looks = sources.filter(({ text }) => /'(?:custom|both)' in /.test(text)).map(({ path }) => path)
+  assert.deepEqual(looks, ['contract/roles.ts'])
+})
+
 test('no value is claimed to be there without a look', () => {
   const wrong = sources.filter(({ text }) => /[\w)\]]!(?:[.,;)\]]|\n)/.test(text.replace(/`[^`]*`|'[^'\n]*'/g, "''")))
   assert.deepEqual(

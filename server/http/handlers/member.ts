@@ -14,12 +14,11 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
 
     getOwnRights: async ({ target, caller }) => ownRights(caller.rights, target.owner !== null),
 
-    listInvitations: async ({ target, caller }) => ({ results: await invitations.list(target.id, caller) }),
+    listInvitations: async ({ target }) => ({ results: await invitations.list(target.id) }),
     createInvitation: ({ target, caller, body }) => invitations.create(target.id, caller, body),
-    getInvitation: ({ ids, caller, organizationIds }) =>
-      invitations.get(idOf(ids), idOf(ids, 1), caller, organizationIds),
-    acceptInvitation: ({ ids, caller, organizationIds }) =>
-      invitations.accept(idOf(ids), idOf(ids, 1), caller, organizationIds),
+    getInvitation: ({ target, ids }) => invitations.get(target.id, idOf(ids)),
+    acceptInvitation: ({ ids, caller, body }) =>
+      invitations.accept(idOf(ids), idOf(ids, 1), caller, body.invitation_link),
     deleteInvitation: async ({ target, ids }) => void (await invitations.remove(target.id, idOf(ids))),
 
     listCustomRoles: async ({ target }) => ({ results: await customRoles.list(target.id) }),

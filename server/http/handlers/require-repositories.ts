@@ -1,4 +1,4 @@
-import { mayNameRepository } from '@quayside/contract/roles.ts'
+import { differsByPlace, mayNameRepository } from '@quayside/contract/roles.ts'
 import type { Caller } from '../../access/index.ts'
 import { AppError } from '../../lib/error.ts'
 import type { Rooms } from './rooms.ts'
@@ -13,8 +13,7 @@ export async function requireRepositories(
   organizationId: string,
   body: unknown,
 ): Promise<void> {
-  // Only custom rights depend on the project.
-  if (!('custom' in rights)) return
+  if (!differsByPlace(rights)) return
   for (const address of addressesIn(body)) {
     const found = await hostedRepositoryUse(organizationId, address)
     if (!found || mayNameRepository(rights, found.usedAt)) continue

@@ -60,7 +60,7 @@ async function open(
   // The router gives path parameters as strings.
   const { organizationId = '' } = request.params as Record<string, string>
   const authorized = await authorize(database, credential, wishFor(organizationId))
-  budgets.confirm(credential)
+  budgets.confirm(credential, authorized.caller.organizationId)
   const organization = organizationId.toLowerCase()
   const place = openStreams.reserve({ callerId: authorized.caller.id, organizationId: organization })
   const client = new EventClient({

@@ -74,7 +74,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   const { allowed, resetSeconds } = budgets.take(credential, request)
   if (!allowed) throw budgetSpent(resetSeconds)
   const { caller, organizationIds } = await authorize(database, credential, { access: 'read', anybody: true })
-  budgets.confirm(credential)
+  budgets.confirm(credential, caller.organizationId)
   const stream = streams[path]
   const organizationId = url.searchParams.get('organization')?.toLowerCase() ?? ''
   // Streams of unknown or foreign organizations close at once. They count for the caller only.

@@ -44,6 +44,7 @@ export const accessRequests: Partial<Record<OperationName, Good>> = {
     },
   },
   postAcceptInviteMember: {
+    of: ({ more }) => ({ body: { invitation_link: more['invitationLink'] } }),
     credential: async (platform, { more }) => {
       const [row] = await platform.database<{ email: string }[]>`
         select email from invitation where id = ${more['inviteId'] ?? ''}`

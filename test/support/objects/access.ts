@@ -20,5 +20,5 @@ export const accessObjects: Contribution = async ({ database, rooms, tenant, suf
   const invitation = await rooms.invitations.create(organizationId, inviter, { email })
   // Nobody has this role, so tests can delete it.
   const free = await rooms.customRoles.create(organizationId, { name: `free role ${suffix}` })
-  return { customRoleId: free.id, inviteId: invitation.id }
+  return { customRoleId: free.id, inviteId: invitation.id, invitationLink: invitation.invitation_link }
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { inOrganization, members } from '../../api/reads-organization.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Page, Section } from '../../ui/Page.tsx'
+import { Empty, Page, Section } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
 import { useMay } from '../use-may.ts'
@@ -20,6 +20,7 @@ export function MembersPage() {
   const { data } = useSuspenseQuery(members(organizationId))
   const [isInviting, setInviting] = useState(false)
   const may = useMay()
+  const hidden = may('getOrganizationInvitedMembers')
   return (
     <Page
       title="Members"
@@ -44,7 +45,7 @@ export function MembersPage() {
         ))}
       </Table>
       <Section title="Invitations">
-        <Invitations organizationId={organizationId} />
+        {hidden === undefined ? <Invitations organizationId={organizationId} /> : <Empty>{hidden}</Empty>}
       </Section>
     </Page>
   )
