@@ -120,6 +120,18 @@ test('a backup is a file with its own key, and a database that becomes healthy o
   await isTidy()
 })
 
+test('a backup that is longer than its storage, as earlier versions made them, is not restored to it', async () => {
+  const { id } = await backUp()
+  await database`update backup_file set archive_bytes = ${2 ** 40} where backup_id = ${id}`
+  await refused(
+    'POST',
+    `${path}/backup/${id}/restore`,
+    /has 1024\.0 GiB for .* fit into the storage of \d+ GiB .* larger/,
+  )
+  assert.equal(volumes.read(store), 'rows')
+  assert.equal((await told(id)).restore.state, 'NONE')
+})
+
 test('a restore brings back the rows, restarts the service and backs up the previous data', async () => {
   const { id, name } = await backUp()
   volumes.write(store, 'later rows')

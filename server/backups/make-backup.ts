@@ -95,7 +95,7 @@ async function copyAll(
   const engine = engines.engineOf({ engine: name })
   const archive = archiveCommand.length > 0 ? { archive: { service, command: archiveCommand } } : {}
   const owner = { service: id, environment: id }
-  const copies = volumes.map(({ from, to }) => ({ from, to, owner, ...archive }))
+  const copies = volumes.map(({ from, to, sizeGiB }) => ({ from, to, owner, sizeGiB, ...archive }))
   await patiently(attempt, () => engine.copyVolumes(copies, { mostStandingSeconds }, attempt))
 }
 
@@ -113,8 +113,8 @@ async function writeOne(
   if (files.length === 0) return false
   let kept: Awaited<ReturnType<typeof keepArchive>> | undefined
   const keep = async (archive: AsyncIterable<Uint8Array>): Promise<void> => {
-    const isOurs = name === null || name === localEngine || sizeGiB === undefined
-    kept = await keepArchive(options, place, isOurs ? archive : boundedArchive(archive, sizeGiB), attempt.signal)
+    const bounded = sizeGiB === undefined ? archive : boundedArchive(archive, sizeGiB)
+    kept = await keepArchive(options, place, bounded, attempt.signal)
   }
   await patiently(attempt, () => engine.readVolume(to, keep, attempt))
   const { written, key } = kept ?? fail()

@@ -1,5 +1,7 @@
 import { isAtRest, phases } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import { archiveLimit } from '../engines/index.ts'
+import { sizeText } from '../lib/disk-floor.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { type BackupRow, isBeingMade } from './backup-store.ts'
@@ -44,6 +46,16 @@ export async function refuseRestore(
   const files = await listFiles(sql, backup.id)
   if (!files.some(({ mount_point }) => volumes.has(mount_point))) {
     throw new AppError('conflict', `Service "${name}" has no storage any more where the backup has its files.`)
+  }
+  for (const file of files) {
+    const size = volumes.get(file.mount_point)?.sizeGiB
+    if (size === undefined || (file.archive_bytes ?? 0) <= archiveLimit(size)) continue
+    throw new AppError(
+      'conflict',
+      `The backup has ${sizeText(file.archive_bytes ?? 0)} for ${file.mount_point}, and ` +
+        `${sizeText(archiveLimit(size))} fit into the storage of ${size} GiB of service "${name}". Give the storage ` +
+        'a larger size first.',
+    )
   }
   const refusal = options.dataRefusal(service, backup.data_version)
   if (refusal) throw new AppError('conflict', `The backup cannot be restored: ${refusal}`)

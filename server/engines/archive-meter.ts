@@ -1,5 +1,6 @@
 import { type ArchiveEntry, ArchiveReader, BrokenArchive } from './archive-reader.ts'
 import { EngineError } from './engine.ts'
+import { contentLimit, contentTooLong } from './volume.ts'
 
 /** The number of bytes between two progress reports. */
 const stepBytes = 16 * 1_048_576
@@ -11,6 +12,11 @@ export interface Metering {
    * The reason of the error if the archive breaks off: `refused` if a retry would give the same.
    */
   readonly broken: 'unreachable' | 'refused'
+  /**
+   * The size of the storage. Files that have more bytes in all than a copy may take are an error,
+   * as soon as their headers say so.
+   */
+  readonly sizeGiB?: number | undefined
   /** Throws if the archive must not contain such an entry. */
   readonly look?: (entry: ArchiveEntry) => void
 }
@@ -21,9 +27,15 @@ export interface Metering {
  */
 export async function* metered(
   archive: AsyncIterable<Uint8Array>,
-  { count, broken, look }: Metering,
+  { count, broken, sizeGiB, look }: Metering,
 ): AsyncGenerator<Uint8Array> {
-  const reader = new ArchiveReader((entry) => void look?.(entry))
+  let content = 0
+  const reader = new ArchiveReader((entry) => {
+    content += entry.size
+    if (sizeGiB !== undefined && content > contentLimit(sizeGiB)) throw contentTooLong(content, sizeGiB)
+    look?.(entry)
+    return undefined
+  })
   let counted = 0
   const countTo = (bytes: number): void => {
     count(bytes - counted)

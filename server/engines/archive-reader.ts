@@ -21,23 +21,32 @@ export interface EntryReading {
 
 /** Thrown for data that is not a tar archive, or for an archive that breaks off. */
 export class BrokenArchive extends Error {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super(message, options)
+  /** Whether the data are right as far as they go. */
+  readonly isShort: boolean
+
+  constructor(message: string, { cause, isShort = false }: { cause?: unknown; isShort?: boolean } = {}) {
+    super(message, { cause })
     this.name = 'BrokenArchive'
+    this.isShort = isShort
   }
 }
 
 const blockBytes = 512
 /** An archive of tar ends with two empty blocks. */
 const trailerBytes = 2 * blockBytes
+/** How compressed data begins: gzip, bzip2, xz, zstd, and the sixteen frames that zstd skips. */
+const marks = ['1f8b08', '425a68', 'fd377a585a00', '28b52ffd', ...skipped()].map((mark) => Buffer.from(mark, 'hex'))
+const longestMark = 6
 
 /**
  * Reads an archive as a stream, and holds only one piece of it. `end` reports an archive that
  * breaks off anywhere: between two entries, or in a file of zeros, which looks like an end.
  */
 export class ArchiveReader {
-  readonly #tar = extract()
+  // Without a store of its own: each write then waits until all its headers were read.
+  readonly #tar = extract({ highWaterMark: 1 })
   readonly #begin: (entry: ArchiveEntry) => EntryReading | undefined
+  #start = Buffer.alloc(0)
   #bytes = 0
   #lastEntryEnds = 0
   #error: Error | undefined
@@ -65,7 +74,9 @@ export class ArchiveReader {
       }
     })
     this.#tar.on('error', (cause) => {
-      this.#error = new BrokenArchive(`the archive is incomplete or not an archive: ${cause.message}`, { cause })
+      const isShort = cause.message === 'Unexpected end of data'
+      const message = `the archive is incomplete or not an archive: ${cause.message}`
+      this.#error = new BrokenArchive(message, { cause, isShort })
     })
     for (const event of ['drain', 'finish', 'close']) this.#tar.on(event, () => this.#wake())
   }
@@ -79,6 +90,7 @@ export class ArchiveReader {
   async write(piece: Uint8Array): Promise<void> {
     this.#throwIfFailed()
     if (piece.length === 0) return
+    if (this.#start.length < longestMark) this.#lookAtStart(piece)
     this.#bytes += piece.length
     const woken = this.#woken()
     if (!this.#tar.write(piece)) await woken
@@ -92,11 +104,20 @@ export class ArchiveReader {
     this.#tar.end(null)
     await woken
     this.#throwIfFailed()
-    if (this.#bytes < this.#lastEntryEnds + trailerBytes) throw new BrokenArchive('the archive ended early')
+    if (this.#bytes < this.#lastEntryEnds + trailerBytes)
+      throw new BrokenArchive('the archive ended early', { isShort: true })
+  }
+
+  /** Other readers of tar unpack a compressed archive without being asked, to any length. */
+  #lookAtStart(piece: Uint8Array): void {
+    this.#start = Buffer.concat([this.#start, piece.subarray(0, longestMark - this.#start.length)])
+    if (marks.some((mark) => this.#start.subarray(0, mark.length).equals(mark)))
+      throw new BrokenArchive('the archive is compressed')
   }
 
   #enter(header: Header): EntryReading | undefined {
     const entry = toEntry(header)
+    refuseAmbiguous(entry, header)
     // The library's types lack the offset of the content.
     const begins = Number(Object(header).byteOffset)
     const length = entry.kind === 'directory' ? 0 : Math.ceil(entry.size / blockBytes) * blockBytes
@@ -113,6 +134,22 @@ export class ArchiveReader {
   #throwIfFailed(): void {
     if (this.#error) throw this.#error
   }
+}
+
+function skipped(): string[] {
+  return Array.from({ length: 16 }, (_, number) => `5${number.toString(16)}2a4d18`)
+}
+
+/**
+ * Throws for an entry that other readers of tar take for a longer one, or whose content they take
+ * for further entries: a sparse file has a few bytes here and any length after it was unpacked.
+ */
+function refuseAmbiguous({ path, kind, size }: ArchiveEntry, header: Header): void {
+  const named = JSON.stringify(path.slice(0, 200))
+  const isSparse = Object.keys(Object(Object(header).pax)).some((key) => key.startsWith('GNU.sparse'))
+  if (isSparse || kind === 'unknown') throw new BrokenArchive(`the entry ${named} is sparse or of an unknown kind`)
+  if (size > 0 && kind !== 'file' && kind !== 'contiguous-file')
+    throw new BrokenArchive(`the entry ${named} of the kind ${kind} has content`)
 }
 
 function toEntry(header: Header): ArchiveEntry {

@@ -21,7 +21,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
     const withVolume = (): Release =>
       newRelease({ ...bench.workload('web'), storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }] })
     const volumeOf = ({ workload }: Release): string => workload.storage[0]?.id ?? ''
-    const wish = (from: Release, to: Release) => ({ from: volumeOf(from), to: volumeOf(to), owner: to })
+    const wish = (from: Release, to: Release) => ({ from: volumeOf(from), to: volumeOf(to), owner: to, sizeGiB: 1 })
     const copy = (from: Release, to: Release, signal?: AbortSignal) =>
       bench.engine.copyVolumes([wish(from, to)], { mostStandingSeconds: 60 }, attempt(signal))
     const exits = async ({ service }: Release) => {

@@ -40,6 +40,7 @@ export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier =
         from: volume.from,
         to: volume.to,
         owner: { service, environment },
+        sizeGiB: volume.sizeGiB,
         ...archive,
       }))
     })

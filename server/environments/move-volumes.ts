@@ -33,6 +33,7 @@ export async function moveVolumes(
         from: volume.from,
         to: derivedId(volume.to, 'moved'),
         owner: { service: scratch, environment: scratch },
+        sizeGiB: volume.sizeGiB,
         ...archive,
       },
       volume: volume.to,

@@ -88,7 +88,7 @@ describe('a second record of a cluster that knows the ids of the first', () => {
     await engine.removeVolume(volume, attempt())
     await engine.endTask(newId(), attempt())
     assert.deepEqual(await engine.eraseAll(attempt()), [])
-    const copies = [{ from: volume, to: newId(), owner: { service: newId(), environment: newId() } }]
+    const copies = [{ from: volume, to: newId(), owner: { service: newId(), environment: newId() }, sizeGiB: 1 }]
     assert.equal(await engine.copyVolumes(copies, { mostStandingSeconds: 30 }, attempt()), 0)
     const mine: Release = { ...newRelease(other.workload('web')), environment, service }
     await assert.rejects(engine.start(mine, attempt()), /belongs to somebody else/)

@@ -36,7 +36,7 @@ test('a copy of a sparse file larger than the disk stops above the floor and lea
   const floorBytes = bavail * bsize - 512 * 1024 ** 2
   const engine = new DockerEngine({ socketPath, instance: bench.instance, clock: systemClock, floorBytes })
   const owner = { service: newId(), environment: newId() }
-  const copying = engine.copyVolumes([{ from, to, owner }], { mostStandingSeconds: 100 }, attempt())
+  const copying = engine.copyVolumes([{ from, to, owner, sizeGiB: 2048 }], { mostStandingSeconds: 100 }, attempt())
   await assert.rejects(copying, {
     name: 'EngineError',
     reason: 'disk-full',

@@ -103,7 +103,7 @@ async function takeArchive({ host, attempt, count }: Copying, copy: VolumeCopy):
     if (!replica) return undefined
     const give = (ended: AbortSignal) => outputOf(host.daemon, { container: replica.Id, command }, ended)
     const bytes = await intoVolume(host, copy, attempt, (target) =>
-      unpack(host.daemon, target, give, { signal, count, broken }),
+      unpack(host.daemon, target, give, { signal, count, broken, sizeGiB: copy.sizeGiB }),
     )
     output.line(`${program} copied the volume's data while its service continued.`)
     return bytes
@@ -186,5 +186,6 @@ const copyOne = ({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<n
     const source = await makeReader(host, { id: copy.from, of: volumeName({ id: copy.to }), end: 'from' }, attempt)
     const give = (ended: AbortSignal) => archiveOf(daemon, source, ended)
     // The volume's own directory is in its archive, with owner and mode.
-    return unpack(daemon, { ...target, path: '/' }, give, { signal: attempt.signal, count, broken })
+    const metering = { signal: attempt.signal, count, broken, sizeGiB: copy.sizeGiB } as const
+    return unpack(daemon, { ...target, path: '/' }, give, metering)
   })

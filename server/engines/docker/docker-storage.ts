@@ -13,6 +13,7 @@ import type {
   VolumeTarget,
   VolumeWriter,
 } from '../engine.ts'
+import { boundedArchive } from '../volume.ts'
 import { fetchBaseImage, type NoteImage } from './base-image.ts'
 import { isOurVolume } from './copy-helper.ts'
 import { copyVolumes, floorError } from './copy-volumes.ts'
@@ -103,14 +104,18 @@ export class DockerStorage {
 
   async writeVolume(
     volume: string,
-    owner: VolumeTarget,
+    { sizeGiB, ...owner }: VolumeTarget,
     archive: AsyncIterable<Uint8Array>,
     attempt: Attempt,
   ): Promise<number> {
     const { signal } = attempt
     const { directory, ...floor } = await this.host.daemon.patiently(signal, () => this.#floor(signal))
     return aboveFloor({ ...floor, directories: [directory], error: floorError }, signal, (bounded) =>
-      writeVolume(this.host, { volume, owner, archive }, { ...attempt, signal: bounded }),
+      writeVolume(
+        this.host,
+        { volume, owner, archive: boundedArchive(archive, sizeGiB) },
+        { ...attempt, signal: bounded },
+      ),
     )
   }
 

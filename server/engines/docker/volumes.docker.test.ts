@@ -74,7 +74,8 @@ describe('copies of volumes of several services', () => {
     const copies = [leader, follower].map((source) => ({
       from: source.workload.storage[0]?.id ?? '',
       to: newId(),
-      owner: { service: newId(), environment: newId(), sizeGiB: 1 },
+      owner: { service: newId(), environment: newId() },
+      sizeGiB: 1,
     }))
     const resumed: Promise<string[]>[] = []
     const tell = () => void resumed.push(bench.engine.resume(limit()))
@@ -178,6 +179,23 @@ describe('archives that a program writes of its volume', () => {
     put(136, '00000000000\\0'); put(148, '        '); put(156, '0'); put(257, 'ustar\\0' + '00')
     put(148, head.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0') + '\\0 ')
     process.stdout.write(Buffer.concat([head, Buffer.from('told'), Buffer.alloc(508 + 1024)]))`
+  /** Prints a sparse file of 1 GiB with four bytes of data, as GNU tar does. */
+  const sparse = `
+    const block = (name, type, content) => {
+      const head = Buffer.alloc(512)
+      const put = (at, text) => head.write(text, at)
+      put(0, name); put(100, '0000644\\0'); put(108, '0000000\\0'); put(116, '0000000\\0')
+      put(124, content.length.toString(8).padStart(11, '0') + '\\0')
+      put(136, '00000000000\\0'); put(148, '        '); put(156, type); put(257, 'ustar\\0' + '00')
+      put(148, head.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0') + '\\0 ')
+      return Buffer.concat([head, Buffer.from(content), Buffer.alloc(-content.length & 511)])
+    }
+    const records = ['size=1073741824', 'numblocks=1', 'map=0,4', 'name=text'].map((record) => {
+      const length = record.length + 'xx GNU.sparse.\\n'.length
+      return length + ' GNU.sparse.' + record + '\\n'
+    })
+    const parts = [block('pax', 'x', records.join('')), block('text', '0', 'told'), Buffer.alloc(1024)]
+    process.stdout.write(Buffer.concat(parts))`
   const copyWith = async (program: string) => {
     const storage = () => [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
     const [source, target] = [storage(), storage()].map((volumes) =>
@@ -188,7 +206,7 @@ describe('archives that a program writes of its volume', () => {
     await bench.engine.exec(source.service, ['node', '-e', 'fs.writeFileSync("/data/text", "kept")'], limit())
     const [from, to] = [source, target].map(({ workload }) => workload.storage[0]?.id ?? '')
     const archive = { service: source.service, command: ['node', '-e', program] }
-    const copy = { from: from ?? '', to: to ?? '', owner: target, archive }
+    const copy = { from: from ?? '', to: to ?? '', owner: target, sizeGiB: 1, archive }
     await bench.engine.copyVolumes([copy], { mostStandingSeconds: 60 }, attempt())
     await bench.engine.start(target, attempt())
     const read = ['node', '-p', 'fs.readFileSync("/data/text", "utf8")']
@@ -204,5 +222,10 @@ describe('archives that a program writes of its volume', () => {
   it('copies the volume itself if the program fails or prints no archive', async () => {
     assert.equal(await copyWith(`${printing}; process.exitCode = 3`), 'kept')
     assert.equal(await copyWith('process.stdout.write("no archive")'), 'kept')
+  })
+
+  it('copies the volume itself if the program prints a file that unpacking makes longer', async () => {
+    assert.equal(await copyWith(sparse), 'kept')
+    assert.equal(await copyWith(`process.stdout.write(zlib.gzipSync(Buffer.alloc(4096)))`), 'kept')
   })
 })

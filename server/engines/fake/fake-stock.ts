@@ -14,6 +14,7 @@ import {
   type VolumeTarget,
   type VolumeWriter,
 } from '../engine.ts'
+import { boundedArchive } from '../volume.ts'
 import { packFiles, unpackFiles } from './fake-archive.ts'
 import { FakeWorld } from './fake-world.ts'
 
@@ -105,7 +106,7 @@ export class FakeStock extends FakeWorld implements Stock {
 
   async writeVolume(
     volume: string,
-    { service }: VolumeTarget,
+    { service, sizeGiB }: VolumeTarget,
     archive: AsyncIterable<Uint8Array>,
     attempt: Attempt,
   ): Promise<number> {
@@ -113,7 +114,7 @@ export class FakeStock extends FakeWorld implements Stock {
     this.volumes.make(volume, service)
     this.effects.volumesMade++
     try {
-      const { files, bytes } = await unpackFiles(archive)
+      const { files, bytes } = await unpackFiles(boundedArchive(archive, sizeGiB))
       this.reach(attempt.signal)
       this.volumes.fill(volume, files)
       return bytes

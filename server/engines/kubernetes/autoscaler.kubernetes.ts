@@ -103,7 +103,7 @@ describe('a release that the cluster scales', () => {
     const release = scaled({ ...workload('web'), storage }, 2, 3)
     await engine.start(release, attempt())
     const owner = newRelease(workload('web'))
-    const copies = [{ from: storage[0]?.id ?? '', to: newId(), owner }]
+    const copies = [{ from: storage[0]?.id ?? '', to: newId(), owner, sizeGiB: 1 }]
     const seen: (number | undefined)[] = []
     let told: Promise<void> | undefined
     const tell = async (): Promise<void> => void seen.push(await wantedOf(release))

@@ -72,7 +72,8 @@ async function takeArchive({ host, attempt, count }: Copying, copy: Planned): Pr
       throw error
     })
     if (!place) return false
-    const archive = metered(printed(host, place, command, signal), { count, broken: 'unreachable' })
+    const { sizeGiB } = copy.claim
+    const archive = metered(printed(host, place, command, signal), { count, broken: 'unreachable', sizeGiB })
     await fillVolume(host, targetOf(copy), { archive, below: `${helperPlace.above}/${helperPlace.name}` }, attempt)
     output.line(`${program} copied the volume's data while its service continued.`)
     return true

@@ -51,7 +51,7 @@ describe('copies of volumes on a cluster', () => {
     assert.ok(deployment)
     const left = { labels: { [label.held]: 'true' }, annotations: { [annotation.heldReplicas]: '1' } }
     await bench.kube.patch(kinds.deployment, deployment.metadata, { metadata: left, spec: { replicas: 0 } }, limit())
-    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target }]
+    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target, sizeGiB: 1 }]
     assert.ok((await bench.another().copyVolumes(copies, { mostStandingSeconds: 100 }, attempt())) > 0)
     const [after] = await deploymentsOf(source)
     assert.deepEqual([after?.spec.replicas, after?.metadata.labels?.[label.held]], [1, undefined])
@@ -67,7 +67,7 @@ describe('copies of volumes on a cluster', () => {
     const tell = async (): Promise<void> => {
       seen.push(await bench.engine.observe(source.service, limit()))
     }
-    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target }]
+    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target, sizeGiB: 1 }]
     let told: Promise<void> | undefined
     await bench.engine.copyVolumes(copies, { mostStandingSeconds: 60, tell: () => (told ??= tell()) }, attempt())
     await told
@@ -94,7 +94,7 @@ describe('copies of volumes on a cluster', () => {
     printed.finalize()
     const program = `process.stdout.write(Buffer.from('${(await buffer(printed)).toString('base64')}', 'base64'))`
     const archive = { service: source.service, command: ['node', '-e', program] }
-    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target, archive }]
+    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target, sizeGiB: 1, archive }]
     const lines: string[] = []
     const output = { line: (text: string) => void lines.push(text) }
     assert.ok((await bench.engine.copyVolumes(copies, { mostStandingSeconds: 60 }, { signal: limit(), output })) > 0)

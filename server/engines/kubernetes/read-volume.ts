@@ -44,7 +44,8 @@ export async function archiveOf(
   }
   await withHelper(host, { claim, purpose: 'read' }, attempt, async (place) => {
     const archive = async function* (): AsyncGenerator<Uint8Array> {
-      yield* metered(printed(host, place, packCommand, signal), { count, broken: 'unreachable' })
+      const { sizeGiB } = claim
+      yield* metered(printed(host, place, packCommand, signal), { count, broken: 'unreachable', sizeGiB })
       await assertUnused(host, claim, signal)
     }
     await take(archive())

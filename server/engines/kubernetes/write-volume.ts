@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/error.ts'
 import { metered } from '../archive-meter.ts'
 import type { ArchiveEntry } from '../archive-reader.ts'
 import { EngineError, type VolumeOwner } from '../engine.ts'
+import { boundedArchive } from '../volume.ts'
 import { fed, run } from './archive-streams.ts'
 import { ensureEnvironment } from './environments.ts'
 import type { KubeHost } from './host.ts'
@@ -30,7 +31,8 @@ export async function writeVolume(
   const count = (more: number): void => {
     bytes += more
   }
-  const whole = metered(archive, { count, broken: 'refused', look: assertInside })
+  const bounded = boundedArchive(archive, target.sizeGiB)
+  const whole = metered(bounded, { count, broken: 'refused', look: assertInside })
   await fillVolume(host, target, { archive: whole, below: helperPlace.above }, attempt)
   return bytes
 }

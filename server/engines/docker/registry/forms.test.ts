@@ -7,6 +7,7 @@ import { makeImage, sha256, type TestImage, tarOf } from './test-registry.ts'
 
 const image = await makeImage()
 const tar = await tarOf('hello')
+const sparse = await tarOf('told', { pax: { 'GNU.sparse.size': '1099511627776' } })
 
 describe('forms of images', () => {
   const index = (manifests: readonly object[]) =>
@@ -97,6 +98,10 @@ describe('forms of images', () => {
     'a layer that is compressed twice': [
       makeImage({ compress: (bytes) => gzipSync(gzipSync(bytes)) }),
       /compressed twice/,
+    ],
+    'a layer with a sparse file, which Docker would unpack to its whole length': [
+      makeImage({ layers: [tar, sparse] }),
+      /"who" is sparse/,
     ],
     'a layer that cannot be unpacked': [
       makeImage({ compress: (bytes) => gzipSync(bytes).subarray(0, 20) }),

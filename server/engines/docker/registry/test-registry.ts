@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { pack } from 'tar-stream'
+import { type Header, pack } from 'tar-stream'
 
 export const sha256 = (bytes: string | Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
@@ -19,9 +19,9 @@ export interface TestImage {
 }
 
 /** A layer with one file. */
-export async function tarOf(content: string | Buffer, name = 'who', mode = 0o644): Promise<Buffer> {
+export async function tarOf(content: string | Buffer, header: Partial<Header> = {}): Promise<Buffer> {
   const tar = pack()
-  tar.entry({ name, mode }, content)
+  tar.entry({ name: 'who', mode: 0o644, ...header }, content)
   tar.finalize()
   return buffer(tar)
 }

@@ -4,6 +4,7 @@ import { open, rm } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { ArchiveReader, BrokenArchive } from '../../archive-reader.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 
 /** The number of bytes that may still be unpacked, over all layers of an image. */
@@ -29,6 +30,7 @@ export interface Unpacked {
 /**
  * Unpacks a layer in any supported compression, and returns its diff id. Docker gets the unpacked
  * bytes only: it would unpack compressed ones a second time, by its own rules and without a limit.
+ * Sparse files are refused for the same reason: Docker writes their holes, whatever their length.
  * Throws RegistryProblem.
  */
 export async function unpack(from: string, to: string, room: Room, signal: AbortSignal): Promise<Unpacked> {
@@ -36,6 +38,7 @@ export async function unpack(from: string, to: string, room: Room, signal: Abort
   const unpacker = packing && unpackers[packing]?.()
   if (packing && !unpacker) throw new RegistryProblem('form', `one of its layers is compressed by ${packing}`)
   const hash = createHash('sha256')
+  const reader = new ArchiveReader()
   let bytes = 0
   async function* measured(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let head = Buffer.alloc(0)
@@ -48,8 +51,13 @@ export async function unpack(from: string, to: string, room: Room, signal: Abort
       bytes += piece.length
       if (room.leftBytes < 0) throw new RegistryProblem('size', 'its layers exceed the size limit of images')
       hash.update(piece)
+      await reader.write(piece)
       yield piece
     }
+    // A layer that is cut off has another digest than the image says.
+    await reader.end().catch((error: unknown) => {
+      if (!(error instanceof BrokenArchive && error.isShort)) throw error
+    })
   }
   const [source, target] = [createReadStream(from), createWriteStream(to)]
   try {
@@ -59,6 +67,8 @@ export async function unpack(from: string, to: string, room: Room, signal: Abort
     await rm(to, { force: true })
     room.leftBytes += bytes
     signal.throwIfAborted()
+    if (error instanceof BrokenArchive)
+      throw new RegistryProblem('form', `one of its layers is not accepted: ${error.message}`, { cause: error })
     const { code } = Object(error)
     if (!/^(?:Z_|ERR_ZSTD|ZSTD_)/.test(String(code))) throw error
     throw new RegistryProblem('form', `one of its layers cannot be unpacked: ${String(code)}`, { cause: error })
