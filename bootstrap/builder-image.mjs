@@ -34,7 +34,7 @@ const goPrograms = [
 ]
 
 /** The user that runs the daemon, and the further ids of its user namespace. */
-const [user, firstId, ids] = [1000, 100_000, 65_536]
+const [user, firstId, ids] = [1000, 100_000, 2_000_000_000]
 const home = 'home/user'
 
 /**

@@ -127,6 +127,12 @@ describe('with the platform’s own BuildKit', { skip: await whyNoOwnBuildKit(so
     return undefined
   })
 
+  test('a step gives files to users with large ids', async () => {
+    const give =
+      "const fs = require('fs'); fs.writeFileSync('/a', ''); fs.chownSync('/a', 1000650000, 70000); console.log('given')"
+    assert.ok((await build(running(give))).lines.includes('given'))
+  })
+
   test('build leaves no process behind when it is aborted', async () => {
     const recipe = recipeOf(service, running('console.log("begun"); setInterval(() => {}, 1000)'))
     const stop = new AbortController()

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import type { Attempt } from '../../../lib/attempt.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/error.ts'
@@ -11,6 +12,7 @@ import { label } from '../labels.ts'
 import type { ReplicaState } from '../replica-state.ts'
 import { type BuilderLimits, builderLabels, builderName, builderSpec, limitsUpdate } from './builder-spec.ts'
 import { dial } from './dial.ts'
+import { idMaps } from './id-maps.ts'
 import { endUnused } from './unused-builders.ts'
 
 export interface BuilderDaemonsOptions {
@@ -168,7 +170,10 @@ async function create(
 ): Promise<string> {
   const body = { Name: name, Driver: 'local', Labels: builderLabels({ instance, owner }) }
   await daemon.send({ method: 'POST', path: '/volumes/create', body, signal })
-  return await createContainer(daemon, { name, spec, output }, signal)
+  const id = await createContainer(daemon, { name, spec, output }, signal)
+  const file = await buffer(idMaps())
+  await daemon.send({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: '/etc' }, file, signal })
+  return id
 }
 
 async function untilReady({ daemon, clock }: Host, id: string, signal: AbortSignal): Promise<void> {
