@@ -7,6 +7,7 @@ import type { Vault } from '../vault/index.ts'
 import { type Applications, applicationsRedirect, createApplicationDoor } from './applications.ts'
 import { saveOwnClients } from './client-store.ts'
 import { createAccountsHandler } from './handler.ts'
+import { createIssuerCookies } from './issuer-cookies.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { createNewAccounts } from './new-accounts.ts'
 import { saveOutsideSignIn } from './outside-account-store.ts'
@@ -58,13 +59,14 @@ export function createAccounts(options: AccountsOptions) {
   }
   const applications = createApplicationDoor({ ...options, findAccount })
   const adapter = createRecordAdapter(options)
+  const cookies = createIssuerCookies(options)
   let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
 
   async function make(): Promise<Provider> {
     await saveOwnClients(database, { publicUrl, applications: applicationsRedirect(publicUrl) }, clock.now())
     const all = await keys.privateKeys()
     const { createProvider } = await import('./provider.ts')
-    return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount })
+    return createProvider({ publicUrl, pepper, log, keys: all, cookies, adapter, findAccount })
   }
 
   /** Recreated once a day, because keys may change then. */
@@ -81,7 +83,7 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     keys,
-    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, outside, applications }),
+    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, outside, applications, cookies }),
     firstAccountLink: newAccounts.firstAccountLink,
     /** Deletes expired records. */
     reconciler: {

@@ -57,22 +57,11 @@ button {
   font-weight: 500;
   cursor: pointer;
 }
-button:first-of-type { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
+button:first-of-type:not(.way) { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .or { display: flex; align-items: center; gap: 0.75rem; margin: 1.25rem 0 1rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
-.way {
-  display: block;
-  margin-top: 0.5rem;
-  padding: 0.3rem 0.8rem;
-  border: 1px solid var(--line);
-  border-radius: var(--radius);
-  background: var(--raised);
-  color: var(--ink);
-  font-weight: 500;
-  text-align: center;
-  text-decoration: none;
-}
+.way { width: 100%; margin: 0.5rem 0 0; }
 .problem { padding: 0.6rem 0.9rem; border-left: 3px solid var(--bad); background: var(--raised); color: var(--ink); }
 code { color: var(--ink); font: 1.5rem var(--mono); }
 `
