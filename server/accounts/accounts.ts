@@ -6,6 +6,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
 import { type Applications, applicationsRedirect, createApplicationDoor } from './applications.ts'
 import { saveOwnClients } from './client-store.ts'
+import { createDevices } from './devices.ts'
 import { createAccountsHandler } from './handler.ts'
 import { createIssuerCookies } from './issuer-cookies.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
@@ -60,6 +61,7 @@ export function createAccounts(options: AccountsOptions) {
   const applications = createApplicationDoor({ ...options, findAccount })
   const adapter = createRecordAdapter(options)
   const cookies = createIssuerCookies(options)
+  const devices = createDevices(options)
   let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
 
   async function make(): Promise<Provider> {
@@ -83,7 +85,9 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     keys,
-    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, outside, applications, cookies }),
+    handle: createAccountsHandler({
+      ...{ publicUrl, provider, newAccounts, signIn, outside, applications, cookies, devices, clock },
+    }),
     firstAccountLink: newAccounts.firstAccountLink,
     /** Deletes expired records. */
     reconciler: {

@@ -1,6 +1,8 @@
 import type Provider from 'oidc-provider'
+import type { Clock } from '../lib/clock.ts'
 import type { ApplicationDoor } from './applications.ts'
 import { applicationsClient } from './client-store.ts'
+import type { Devices } from './devices.ts'
 import { readForm } from './form.ts'
 import { signInPath } from './issuer.ts'
 import type { IssuerCookies } from './issuer-cookies.ts'
@@ -15,6 +17,8 @@ export interface InteractionOptions {
   readonly outside: OutsideSignIn
   readonly applications: ApplicationDoor
   readonly cookies: IssuerCookies
+  readonly devices: Devices
+  readonly clock: Clock
 }
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>
@@ -43,7 +47,9 @@ interface Asked {
 const staleForm: Refusal = { status: 403, problem: 'The form was not sent from this page. Try again.' }
 
 /** Shows the sign-in form of one request of a client, to the browser that began it. */
-export function createInteraction({ signIn, outside, applications, cookies }: InteractionOptions) {
+export function createInteraction(options: InteractionOptions) {
+  const { signIn, outside, applications, cookies, devices, clock } = options
+
   async function clientName({ params: { client_id, state } }: Details, issuer: Provider): Promise<string> {
     const wanted = client_id === applicationsClient ? await applications.nameOf(state) : undefined
     if (wanted !== undefined) return wanted
@@ -51,12 +57,15 @@ export function createInteraction({ signIn, outside, applications, cookies }: In
     return client?.clientName ?? String(client_id)
   }
 
-  async function byPassword({ email = '', password = '' }: Fields, address: string) {
+  async function byPassword({ request, response, address }: Exchange, { email = '', password = '' }: Fields) {
+    const { cookie } = request.headers
     let accountId = ''
     const failure = await failureOf(async () => {
-      accountId = await signIn({ email, password, address })
+      accountId = await signIn({ email, password, address, devices: devices.of(cookie, clock.now()) })
     })
-    return failure ? { ...failure, email } : { accountId }
+    if (failure) return { ...failure, email }
+    response.appendHeader('set-cookie', devices.remember(cookie, accountId, clock.now()))
+    return { accountId }
   }
 
   /**
@@ -70,7 +79,8 @@ export function createInteraction({ signIn, outside, applications, cookies }: In
     return issuer.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true })
   }
 
-  async function login({ request, response, address }: Exchange, issuer: Provider, asked: Asked): Promise<void> {
+  async function login(exchange: Exchange, issuer: Provider, asked: Asked): Promise<void> {
+    const { request, response, address } = exchange
     const { details, fields, isForged, name, token, leadsTo, way } = asked
     const { uid } = details
     const page = `${signInPath}${uid}`
@@ -83,7 +93,7 @@ export function createInteraction({ signIn, outside, applications, cookies }: In
     }
     const step =
       way === undefined
-        ? await byPassword(fields ?? {}, address)
+        ? await byPassword(exchange, fields ?? {})
         : await outside.step({ uid, index: Number(way) }, { query: fields ? '' : query, address })
     if ('location' in step) return send(response, 200, leavingPage(step.name, step.location))
     if ('accountId' in step) return issuer.interactionFinished(request, response, { login: step })

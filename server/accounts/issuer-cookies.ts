@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { KoaContextWithOIDC } from 'oidc-provider'
+import { cookiesOf, pairsOf } from './cookies-of.ts'
 import { interactionSeconds } from './issuer.ts'
 
 export interface IssuerCookiesOptions {
@@ -16,8 +17,6 @@ const isLibraryCookie = (pair: string): boolean => /^_interaction(?:_resume)?(?:
 const interactionPage = /^\/oidc\/(?:sign-in|authorize|device)\/([\w-]{10,60})(?:\/\d{1,2})?$/
 /** A browser has so many sign-ins in progress. Older ones are forgotten. */
 const mostSignIns = 12
-/** Over plain HTTP another host may set cookies of the same name. */
-const mostTried = 4
 
 /**
  * The cookies of the issuer. Applications are below the same domain as the platform, so they can
@@ -39,7 +38,7 @@ export function createIssuerCookies({ publicUrl, pepper }: IssuerCookiesOptions)
     bind(ctx: Pick<KoaContextWithOIDC, 'req' | 'cookies'>, uid: string): void {
       const options = { path: '/', httpOnly: true, sameSite: 'lax', signed: false } as const
       // Browsers send the oldest cookie first.
-      const old = pairsOf(ctx.req).filter((pair) => pair.startsWith(start))
+      const old = pairsOf(ctx.req.headers.cookie).filter((pair) => pair.startsWith(start))
       for (const pair of old.slice(0, Math.max(0, old.length + 1 - mostSignIns))) {
         ctx.cookies.set(pair.split('=', 1)[0] ?? '', null, options)
       }
@@ -48,10 +47,11 @@ export function createIssuerCookies({ publicUrl, pepper }: IssuerCookiesOptions)
 
     /** Shows the library the interaction of a page if this browser began it, and no other one. */
     admit(request: IncomingMessage): void {
-      const pairs = pairsOf(request)
+      const { cookie } = request.headers
       const [, uid] = interactionPage.exec(request.url?.split('?')[0] ?? '') ?? []
-      const kept = pairs.filter((pair) => !isLibraryCookie(pair))
-      if (uid !== undefined && hasSecret(pairs, `${start}${uid}=`, secretOf('browser', uid))) {
+      const kept = pairsOf(cookie).filter((pair) => !isLibraryCookie(pair))
+      const secret = secretOf('browser', uid ?? '')
+      if (uid !== undefined && cookiesOf(cookie, start + uid).some((given) => areEqual(given, secret))) {
         kept.push(...Object.values(libraryNames).map((name) => `${name}=${uid}`))
       }
       if (kept.length > 0) request.headers.cookie = kept.join('; ')
@@ -72,22 +72,6 @@ export function createIssuerCookies({ publicUrl, pepper }: IssuerCookiesOptions)
     isFormToken: (uid: string, given: string): boolean => areEqual(given, secretOf('form', uid)),
   }
 }
-
-/**
- * Returns the cookies of a request. Only spaces are removed around them: any host of the domain may
- * set the name `\u00a0__Host-…`.
- */
-const pairsOf = ({ headers }: Pick<IncomingMessage, 'headers'>): string[] =>
-  (headers.cookie ?? '')
-    .split(';')
-    .map((pair) => pair.replace(/^ +/, ''))
-    .filter((pair) => pair !== '')
-
-const hasSecret = (pairs: readonly string[], start: string, secret: string): boolean =>
-  pairs
-    .filter((pair) => pair.startsWith(start))
-    .slice(0, mostTried)
-    .some((pair) => areEqual(pair.slice(start.length), secret))
 
 function areEqual(given: string, secret: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(secret)]
