@@ -51,7 +51,7 @@ export async function loadAuthorization(
   const id = target?.id ?? ''
   return credential.kind === 'token'
     ? run(sql, token, credential.keyId, id)
-    : run(sql, account, credential.issuer, credential.subject, id)
+    : run(sql, account, credential.issuer, credential.subject, String(credential.issuedAt ?? never), id)
 }
 
 const run = (sql: Sql, statement: ComposedStatement, ...values: readonly (string | readonly string[])[]) =>
@@ -93,19 +93,26 @@ const tokenQuery = (sql: Sql, keyId: string) => sql`
     r.created_at as caller_organization_since
   from api_token r where r.key_id = ${keyId}`
 
-const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
+/** The sessions of outside issuers end there. */
+const never = 253_402_300_799
+
+/** `issuedAt`: when the token was issued. It is refused if its person ended sessions afterwards. */
+const accountQuery = (sql: Sql, issuer: string, subject: string, issuedAt: string) => sql`
   select a.id as caller_id, a.name as caller_name, r.organization_id as caller_organization_id,
     a.id as caller_account_id, r.permissions as caller_permissions, r.role as caller_role,
     r.custom_rights as caller_custom_rights, null::bytea as caller_secret_hash, false as caller_expired,
     coalesce(a.last_used_at < now() - interval '1 minute', true) as caller_stale,
     r.created_at as caller_organization_since
   from account a left join member r on r.account_id = a.id
-  where a.issuer = ${issuer} and a.subject = ${subject}`
+  where a.issuer = ${issuer} and a.subject = ${subject}
+    and (a.tokens_since is null or a.tokens_since <= to_timestamp(${issuedAt}::bigint))`
 
 const alone = (sql: Sql, caller: Fragment) => sql`select * from (${caller}) c order by caller_organization_since`
 const withoutTarget = {
   token: composeStatement(1, (sql, keyId = '') => alone(sql, tokenQuery(sql, keyId))),
-  account: composeStatement(2, (sql, issuer = '', subject = '') => alone(sql, accountQuery(sql, issuer, subject))),
+  account: composeStatement(3, (sql, issuer = '', subject = '', issuedAt = '') =>
+    alone(sql, accountQuery(sql, issuer, subject, issuedAt)),
+  ),
 }
 
 const joined = (sql: Sql, caller: Fragment, target: Fragment) => sql`
@@ -135,8 +142,8 @@ function statementsOf(query: TargetQuery): Statements {
   const statements = {
     token: composeStatement(2, (sql, keyId = '', id = '') => joined(sql, tokenQuery(sql, keyId), query(sql, id))),
     tokens: composeStatement(2, (sql, keyIds = '', ids = '') => joinedMany(sql, keyIds, ids, query)),
-    account: composeStatement(3, (sql, issuer = '', subject = '', id = '') =>
-      joined(sql, accountQuery(sql, issuer, subject), query(sql, id)),
+    account: composeStatement(4, (sql, issuer = '', subject = '', issuedAt = '', id = '') =>
+      joined(sql, accountQuery(sql, issuer, subject, issuedAt), query(sql, id)),
     ),
   }
   composed.set(query, statements)

@@ -3,8 +3,9 @@ import { AppError } from '../lib/error.ts'
 import { applicationsPath } from './application-tokens.ts'
 import { readForm } from './form.ts'
 import { createInteraction, type InteractionOptions } from './interaction.ts'
-import { issuerPath, outsidePath, signInPath } from './issuer.ts'
+import { accountPath, issuerPath, outsidePath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
+import type { createOwnAccount } from './own-account.ts'
 import { accountReadyPage, firstAccountPage, joinPage } from './pages.ts'
 import { failureOf } from './refusal.ts'
 import { type Exchange, gone, queryOf, redirect, refuse, send, setPageHeaders } from './send-page.ts'
@@ -13,6 +14,7 @@ export interface AccountsHandlerOptions extends InteractionOptions {
   readonly publicUrl: string
   readonly provider: () => Promise<Provider>
   readonly newAccounts: NewAccounts
+  readonly ownAccount: ReturnType<typeof createOwnAccount>
 }
 
 /** Returns a path without the secret of a link, for the log. */
@@ -27,7 +29,7 @@ export const joinPath = '/join/'
  * layer answers.
  */
 export function createAccountsHandler(options: AccountsHandlerOptions) {
-  const { publicUrl, provider, newAccounts, outside, applications, cookies } = options
+  const { publicUrl, provider, newAccounts, ownAccount, outside, applications, cookies } = options
   const interact = createInteraction(options)
   const { protocol, host } = new URL(publicUrl)
 
@@ -44,6 +46,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (path === outsidePath) return comeBack(exchange)
     const issuer = await provider()
     if (path.startsWith(signInPath)) return interact(exchange, issuer)
+    if (path === accountPath) return ownAccount(exchange, issuer)
     if (path === applicationsPath || path.startsWith(`${applicationsPath}/`)) return enter(exchange, issuer)
     const { url = '' } = request
     Object.assign(request, { originalUrl: url, url: url.slice(issuerPath.length - 1) })

@@ -57,7 +57,7 @@ ${next === undefined ? undefined : html`<meta http-equiv="refresh" content="0; u
 </html>
 `.text
 
-const problemOf = (problem: string | undefined): Html | undefined =>
+export const problemOf = (problem: string | undefined): Html | undefined =>
   problem === undefined ? undefined : html`<p class="problem" role="alert">${problem}</p>`
 
 interface Field {
@@ -68,7 +68,7 @@ interface Field {
   readonly value?: string
 }
 
-const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
+export const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
   html`<label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}" required
 maxlength="320">`
@@ -108,7 +108,8 @@ export interface SignInForm {
   readonly email?: string
 }
 
-const tokenField = (token: string): Html => html`<input type="hidden" name="form" value="${token}">`
+/** Proves that the page sent a form. */
+export const tokenField = (token: string): Html => html`<input type="hidden" name="form" value="${token}">`
 
 export const signInPage = (client: string, { page, token, outside, problem, email }: SignInForm): Page => ({
   title: 'Sign in',

@@ -22,7 +22,7 @@ export interface ProviderOptions {
   readonly log: Logger
   readonly keys: readonly [IssuerKey, ...IssuerKey[]]
   readonly cookies: IssuerCookies
-  readonly adapter: ReturnType<typeof createRecordAdapter>
+  readonly adapter: (agent: () => string | undefined) => ReturnType<typeof createRecordAdapter>
   /** Finds an account whose sign-in still counts. */
   readonly findAccount: (id: string) => Promise<AccountRow | undefined>
 }
@@ -53,7 +53,7 @@ export function createProvider(options: ProviderOptions): Provider {
 function configuration(options: ProviderOptions): Configuration {
   const { publicUrl, pepper, keys, adapter, cookies } = options
   return {
-    adapter,
+    adapter: adapter(() => Provider.ctx?.req.headers['user-agent']),
     jwks: { keys: keys.map((key) => ({ ...key })) },
     cookies: {
       keys: [createHmac('sha256', pepper).update('cookies of the issuer').digest('base64url')],
