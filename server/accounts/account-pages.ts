@@ -41,10 +41,17 @@ ${view.sessions.some(({ isOwn }) => !isOwn) ? endOthers(view.token) : undefined}
 const ordered = (sessions: readonly ListedSession[]): readonly ListedSession[] =>
   sessions.toSorted((one, other) => Number(other.isOwn) - Number(one.isOwn))
 
+const newPasswordField = field({
+  name: 'next',
+  label: 'New password, at least 12 characters',
+  type: 'password',
+  autocomplete: 'new-password',
+})
+
 const passwordForm = ({ token }: AccountView): Html => html`<h2>Password</h2>
 <form method="post">${tokenField(token)}<input type="hidden" name="action" value="password">
 ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
-${field({ name: 'next', label: 'New password, at least 12 characters', type: 'password', autocomplete: 'new-password' })}
+${newPasswordField}
 <p class="hint">All other sessions end.</p><button type="submit">Change the password</button></form>`
 
 const endOthers = (token: string): Html => html`<form method="post">${tokenField(token)}
