@@ -25,13 +25,16 @@ const ownName = /^(?:__Host-)?quayside-(?:start|access)-/i
 const nameOf = ({ kind, service, isSecure }: OwnCookie): string =>
   `${isSecure ? '__Host-' : ''}quayside-${kind}-${service.slice(-12)}`
 
-/** Returns the values of a cookie that a request has, at most a few. */
+/**
+ * Returns the values of a cookie that a request has, at most a few. Only spaces are removed around
+ * names: another host of the domain may set the name `\u00a0__Host-…`.
+ */
 export function cookieValues(header: string | undefined, cookie: OwnCookie): readonly string[] {
   if (header === undefined) return []
   const start = `${nameOf(cookie)}=`
   return header
     .split(';')
-    .map((pair) => pair.trim())
+    .map((pair) => pair.replace(/^ +/, ''))
     .filter((pair) => pair.startsWith(start))
     .slice(0, limits.triedCookies)
     .map((pair) => pair.slice(start.length))

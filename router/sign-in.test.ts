@@ -179,6 +179,7 @@ test('a session counts for its service and host only, and ends', async (t) => {
     access({ challenge: digest('other') }),
     `${names.access}=${tokenOf()}`,
     `__Host-${access()}`,
+    `\u00a0${access()}`,
     `${names.start}=${secret}.${tokenOf()}`,
   ]
   for (const cookie of invalid) assert.equal((await ask({ headers: { cookie } })).status, 401, cookie)

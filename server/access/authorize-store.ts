@@ -58,7 +58,7 @@ export async function loadAuthorization(
   const id = target?.id ?? ''
   return credential.kind === 'token'
     ? run(sql, token, credential.keyId, id)
-    : run(sql, account, credential.issuer, credential.subject, id)
+    : run(sql, account, credential.issuer, credential.subject, String(credential.issuedAt ?? never), id)
 }
 
 const run = (sql: Sql, statement: ComposedStatement, ...values: readonly (string | readonly string[])[]) =>
@@ -103,7 +103,11 @@ const tokenQuery = (sql: Sql, keyId: string) => sql`
   left join member m on m.organization_id = r.organization_id and m.account_id = r.creator_account_id
   where r.key_id = ${keyId}`
 
-const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
+/** The sessions of outside issuers end there. */
+const never = 253_402_300_799
+
+/** `issuedAt`: when the token was issued. It is refused if its person ended sessions afterwards. */
+const accountQuery = (sql: Sql, issuer: string, subject: string, issuedAt: string) => sql`
   select a.id as caller_id, a.name as caller_name, r.organization_id as caller_organization_id,
     a.id as caller_account_id, r.permissions as caller_permissions, r.role as caller_role,
     r.custom_rights as caller_custom_rights, null::bytea as caller_secret_hash, false as caller_expired,
@@ -111,12 +115,15 @@ const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
     r.created_at as caller_organization_since, null::text[] as creator_permissions, null::text as creator_role,
     null::jsonb as creator_custom_rights
   from account a left join member r on r.account_id = a.id
-  where a.issuer = ${issuer} and a.subject = ${subject}`
+  where a.issuer = ${issuer} and a.subject = ${subject}
+    and (a.tokens_since is null or a.tokens_since <= to_timestamp(${issuedAt}::bigint))`
 
 const alone = (sql: Sql, caller: Fragment) => sql`select * from (${caller}) c order by caller_organization_since`
 const withoutTarget = {
   token: composeStatement(1, (sql, keyId = '') => alone(sql, tokenQuery(sql, keyId))),
-  account: composeStatement(2, (sql, issuer = '', subject = '') => alone(sql, accountQuery(sql, issuer, subject))),
+  account: composeStatement(3, (sql, issuer = '', subject = '', issuedAt = '') =>
+    alone(sql, accountQuery(sql, issuer, subject, issuedAt)),
+  ),
 }
 
 const joined = (sql: Sql, caller: Fragment, target: Fragment) => sql`
@@ -146,8 +153,8 @@ function statementsOf(query: TargetQuery): Statements {
   const statements = {
     token: composeStatement(2, (sql, keyId = '', id = '') => joined(sql, tokenQuery(sql, keyId), query(sql, id))),
     tokens: composeStatement(2, (sql, keyIds = '', ids = '') => joinedMany(sql, keyIds, ids, query)),
-    account: composeStatement(3, (sql, issuer = '', subject = '', id = '') =>
-      joined(sql, accountQuery(sql, issuer, subject), query(sql, id)),
+    account: composeStatement(4, (sql, issuer = '', subject = '', issuedAt = '', id = '') =>
+      joined(sql, accountQuery(sql, issuer, subject, issuedAt), query(sql, id)),
     ),
   }
   composed.set(query, statements)

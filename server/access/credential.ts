@@ -1,11 +1,11 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import type { VerifyJwt } from './jwt.ts'
+import type { Identity, VerifyJwt } from './jwt.ts'
 import { hashSecret, parseToken } from './token.ts'
 
 /** The credential of a request, checked as far as possible without the database. */
 export type Credential =
   | { readonly kind: 'token'; readonly keyId: string; readonly hash: Buffer }
-  | { readonly kind: 'jwt'; readonly issuer: string; readonly subject: string }
+  | ({ readonly kind: 'jwt' } & Identity)
 
 export type ReadCredential = (authorization: string | undefined) => Promise<Credential | undefined>
 

@@ -51,6 +51,8 @@ export const outsideClaim = 'quayside_person'
 export interface Identity {
   readonly issuer: string
   readonly subject: string
+  /** When a token of the platform was issued, in seconds. Sessions may have ended since. */
+  readonly issuedAt?: number
 }
 
 /**
@@ -169,7 +171,9 @@ async function verify(
       return undefined
     if (exp - iat > 24 * 3600) return undefined
     const identity = identityOf(expected, sub, payload[outsideClaim])
-    return identity && { identity, untilMs: (exp + 30) * 1000 }
+    return (
+      identity && { identity: expected.type ? { ...identity, issuedAt: iat } : identity, untilMs: (exp + 30) * 1000 }
+    )
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
       return undefined

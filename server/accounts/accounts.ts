@@ -6,7 +6,10 @@ import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
 import { type Applications, applicationsRedirect, createApplicationDoor } from './applications.ts'
 import { saveOwnClients } from './client-store.ts'
+import { createDevices } from './devices.ts'
 import { createAccountsHandler } from './handler.ts'
+import { accountPath } from './issuer.ts'
+import { createIssuerCookies } from './issuer-cookies.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { createNewAccounts } from './new-accounts.ts'
 import { saveOutsideSignIn } from './outside-account-store.ts'
@@ -15,6 +18,7 @@ import { createOutsideLimit } from './outside-limits.ts'
 import { createOutsideSignIn } from './outside-sign-in.ts'
 import { takeState } from './outside-state-store.ts'
 import { mayStay } from './outside-stay.ts'
+import { createOwnAccount } from './own-account.ts'
 import { createRecordAdapter } from './record-adapter.ts'
 import { deleteExpired } from './record-store.ts'
 import { createSignIn } from './sign-in.ts'
@@ -57,14 +61,17 @@ export function createAccounts(options: AccountsOptions) {
     return account && mayStay(account, issuers.trusted, clock.now()) ? account : undefined
   }
   const applications = createApplicationDoor({ ...options, findAccount })
-  const adapter = createRecordAdapter(options)
+  const adapter = (agent: () => string | undefined) => createRecordAdapter({ ...options, agent })
+  const cookies = createIssuerCookies(options)
+  const devices = createDevices(options)
   let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
 
   async function make(): Promise<Provider> {
-    await saveOwnClients(database, { publicUrl, applications: applicationsRedirect(publicUrl) }, clock.now())
+    const urls = { publicUrl, applications: applicationsRedirect(publicUrl), account: `${publicUrl}${accountPath}` }
+    await saveOwnClients(database, urls, clock.now())
     const all = await keys.privateKeys()
     const { createProvider } = await import('./provider.ts')
-    return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount })
+    return createProvider({ publicUrl, pepper, log, keys: all, cookies, adapter, findAccount })
   }
 
   /** Recreated once a day, because keys may change then. */
@@ -81,7 +88,10 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     keys,
-    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, outside, applications }),
+    handle: createAccountsHandler({
+      ...{ publicUrl, provider, newAccounts, signIn, outside, applications, cookies, devices, clock },
+      ownAccount: createOwnAccount({ ...options, devices, signIn, findAccount }),
+    }),
     firstAccountLink: newAccounts.firstAccountLink,
     /** Deletes expired records. */
     reconciler: {

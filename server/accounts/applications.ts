@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isReturnPath, signInPath } from '@quayside/contract/sign-in.ts'
 import type Provider from 'oidc-provider'
@@ -10,6 +10,7 @@ import { applicationsClient } from './client-store.ts'
 import { issuerOf } from './issuer.ts'
 import { addressOf } from './outside-stay.ts'
 import { continuePage, messagePage, notAdmittedPage, type Page } from './pages.ts'
+import { signInAddress } from './sign-in-address.ts'
 
 /** A service behind the sign-in, at one of its hosts. */
 interface ApplicationPlace {
@@ -61,6 +62,11 @@ export const applicationsRedirect = (publicUrl: string): string => `${publicUrl}
 export function createApplicationDoor(options: ApplicationDoorOptions) {
   const { publicUrl, clock, applications, findAccount } = options
   const sign = createTokenSigner(options.pepper)
+  const wishOf = (state: string) => ({
+    client: applicationsClient,
+    redirectUri: applicationsRedirect(publicUrl),
+    state,
+  })
 
   async function answer(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<DoorAnswer> {
     const url = new URL(request.url ?? '/', publicUrl)
@@ -72,7 +78,7 @@ export function createApplicationDoor(options: ApplicationDoorOptions) {
     if (!place) return unknown
     const session = await provider.Session.get(provider.createContext(request, response))
     const account = session.accountId === undefined ? undefined : await findAccount(session.accountId)
-    if (!account) return isBack ? withoutSession : { location: signInAddress(publicUrl, text) }
+    if (!account) return isBack ? withoutSession : { location: signInAddress(publicUrl, wishOf(text)) }
     const person = place.people.get(account.id)
     if (!person) return refused(place, account)
     const { service, host, challenge, path } = question
@@ -124,21 +130,4 @@ function readQuestion(given: URLSearchParams): Question | undefined {
     return undefined
   }
   return { service, host, challenge, path: isReturnPath(path) ? path : '/', isSecure: of('secure') === '1' }
-}
-
-/**
- * Returns the address at the issuer. Nobody redeems its code: the session says who signed in. So
- * the challenge of PKCE is random.
- */
-function signInAddress(publicUrl: string, state: string): string {
-  const question = new URLSearchParams({
-    client_id: applicationsClient,
-    response_type: 'code',
-    scope: 'openid',
-    redirect_uri: applicationsRedirect(publicUrl),
-    code_challenge_method: 'S256',
-    code_challenge: randomBytes(32).toString('base64url'),
-    state,
-  })
-  return `${issuerOf(publicUrl)}authorize?${question}`
 }

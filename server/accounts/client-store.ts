@@ -1,5 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider'
 import type { Sql } from '../database/index.ts'
+import { accountClient } from './sign-in-address.ts'
 
 interface ClientRow {
   readonly id: string
@@ -55,6 +56,12 @@ export async function saveOwnClients(sql: Sql, urls: OwnUrls, now: Date): Promis
       redirect_uris: [urls.applications],
       grant_types: ['authorization_code'],
     },
+    {
+      id: accountClient,
+      name: 'your account',
+      redirect_uris: [urls.account],
+      grant_types: ['authorization_code'],
+    },
   ]
   await sql`insert into issuer_client ${sql(clients.map((client) => ({ ...client, created_at: now })))}
     on conflict (id) do update set redirect_uris = excluded.redirect_uris, grant_types = excluded.grant_types`
@@ -64,4 +71,6 @@ interface OwnUrls {
   readonly publicUrl: string
   /** Where people come back who signed in to an application. */
   readonly applications: string
+  /** The page of a person's account. */
+  readonly account: string
 }

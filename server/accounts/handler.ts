@@ -1,43 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
 import { AppError } from '../lib/error.ts'
 import { applicationsPath } from './application-tokens.ts'
-import type { ApplicationDoor } from './applications.ts'
-import { applicationsClient } from './client-store.ts'
 import { readForm } from './form.ts'
-import { issuerPath, outsidePath, signInPath } from './issuer.ts'
+import { createInteraction, type InteractionOptions } from './interaction.ts'
+import { accountPath, issuerPath, outsidePath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
-import type { OutsideSignIn } from './outside-sign-in.ts'
-import {
-  accountReadyPage,
-  consentPage,
-  firstAccountPage,
-  joinPage,
-  joinWithAccount,
-  messagePage,
-  type Page,
-  pagePolicy,
-  signInPage,
-  writePage,
-} from './pages.ts'
-import { type Refusal, refusalOf } from './refusal.ts'
-import type { Attempt } from './sign-in.ts'
+import type { createOwnAccount } from './own-account.ts'
+import { accountReadyPage, firstAccountPage, joinPage, joinWithAccount } from './pages.ts'
+import { failureOf } from './refusal.ts'
+import { type Exchange, gone, queryOf, redirect, refuse, send, setPageHeaders } from './send-page.ts'
 
-export interface AccountsHandlerOptions {
+export interface AccountsHandlerOptions extends InteractionOptions {
   readonly publicUrl: string
   readonly provider: () => Promise<Provider>
   readonly newAccounts: NewAccounts
-  readonly signIn: (attempt: Attempt) => Promise<string>
-  readonly outside: OutsideSignIn
-  readonly applications: ApplicationDoor
-}
-
-/** One request of a browser or of a program that signs in. */
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** The address of the client, for limits. */
-  readonly address: string
+  readonly ownAccount: ReturnType<typeof createOwnAccount>
 }
 
 /** Returns a path without the secret of a link, for the log. */
@@ -52,7 +29,8 @@ export const joinPath = '/join/'
  * layer answers.
  */
 export function createAccountsHandler(options: AccountsHandlerOptions) {
-  const { publicUrl, provider, newAccounts, signIn, outside, applications } = options
+  const { publicUrl, provider, newAccounts, ownAccount, outside, applications, cookies } = options
+  const interact = createInteraction(options)
   const { protocol, host } = new URL(publicUrl)
 
   return async (exchange: Exchange): Promise<void> => {
@@ -61,12 +39,14 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     // Forwarded headers of proxies are ignored here: the public URL says the address.
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     request.headers['x-forwarded-host'] = host
+    cookies.admit(request)
     setPageHeaders(response)
     if (path.startsWith(setupPath)) return firstAccount(exchange, path.slice(setupPath.length))
     if (path.startsWith(joinPath)) return join(exchange, path.slice(joinPath.length))
     if (path === outsidePath) return comeBack(exchange)
     const issuer = await provider()
     if (path.startsWith(signInPath)) return interact(exchange, issuer)
+    if (path === accountPath) return ownAccount(exchange, issuer)
     if (path === applicationsPath || path.startsWith(`${applicationsPath}/`)) return enter(exchange, issuer)
     const { url = '' } = request
     Object.assign(request, { originalUrl: url, url: url.slice(issuerPath.length - 1) })
@@ -108,88 +88,4 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (location === undefined) gone(response)
     else redirect(response, location)
   }
-
-  /**
-   * Shows the sign-in form of one request of a client. The browser's cookie belongs to that
-   * request.
-   */
-  async function interact({ request, response, address }: Exchange, issuer: Provider): Promise<void> {
-    const details = await issuer.interactionDetails(request, response).catch(() => undefined)
-    const [, uid, way] = signInForm.exec(request.url ?? '') ?? []
-    if (!details || uid !== details.uid) return gone(response)
-    const { client_id, redirect_uri, state } = details.params
-    const client = typeof client_id === 'string' ? await issuer.Client.find(client_id) : undefined
-    const wanted = client_id === applicationsClient ? await applications.nameOf(state) : undefined
-    const name = wanted ?? client?.clientName ?? String(client_id)
-    const leadsTo = typeof redirect_uri === 'string' ? [URL.parse(redirect_uri)?.origin ?? ''] : []
-    const isPost = request.method === 'POST'
-    if (details.prompt.name === 'consent') {
-      // A device code was confirmed already. Otherwise the page asks, because another program on
-      // this machine could start a request unnoticed.
-      if (!isPost && !details.deviceCode) return send(response, 200, consentPage(name), leadsTo)
-      return issuer.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true })
-    }
-    const links = outside.names.map((one, index) => ({ name: one, url: `${signInPath}${uid}/${index}` }))
-    if (way === undefined && !isPost) return send(response, 200, signInPage(name, { outside: links }), leadsTo)
-    const step = isPost
-      ? await byPassword({ ...(await readForm(request)), address })
-      : await outside.step({ uid, index: Number(way) }, { query: queryOf(request), address })
-    if ('location' in step) return redirect(response, step.location)
-    if ('accountId' in step) return issuer.interactionFinished(request, response, { login: step })
-    refuse(response, step, signInPage(name, { outside: links, ...step }), leadsTo)
-  }
-
-  async function byPassword({ email = '', password = '', address }: Partial<Attempt> & { readonly address: string }) {
-    let accountId = ''
-    const failure = await failureOf(async () => {
-      accountId = await signIn({ email, password, address })
-    })
-    return failure ? { ...failure, email } : { accountId }
-  }
-}
-
-/** The error for a page. The HTTP layer answers other errors. */
-async function failureOf(work: () => Promise<void>): Promise<Refusal | undefined> {
-  try {
-    await work()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return refusalOf(error)
-  }
-}
-
-/** The sign-in page of one request of a client, and a way to an outside issuer below it. */
-const signInForm = /^\/oidc\/sign-in\/([\w-]+)(?:\/(\d{1,2})(?:\?.*)?)?$/
-const queryOf = ({ url = '' }: IncomingMessage): string => url.split('?').slice(1).join('?')
-
-function redirect(response: ServerResponse, location: string): void {
-  response.statusCode = 303
-  response.setHeader('location', location)
-  response.end()
-}
-
-const gone = (response: ServerResponse): void =>
-  send(response, 404, messagePage('Page not found', 'This link is invalid, expired or already used.'))
-
-function setPageHeaders(response: ServerResponse): void {
-  response.setHeader('cache-control', 'no-store')
-  response.setHeader('content-security-policy', pagePolicy())
-  response.setHeader('cross-origin-opener-policy', 'same-origin')
-  response.setHeader('referrer-policy', 'no-referrer')
-  response.setHeader('x-content-type-options', 'nosniff')
-}
-
-function send(response: ServerResponse, status: number, page: Page, forms: readonly string[] = []): void {
-  response.statusCode = status
-  response.setHeader('content-type', 'text/html; charset=utf-8')
-  response.setHeader('content-security-policy', pagePolicy(forms))
-  response.end(writePage(page))
-}
-
-/** Sends a page that says why something is refused. */
-function refuse(response: ServerResponse, refusal: Refusal, page: Page, forms?: readonly string[]): void {
-  const { status, retryAfterSeconds } = refusal
-  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds)
-  send(response, status, page, forms)
 }

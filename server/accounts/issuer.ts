@@ -16,3 +16,6 @@ export const outsidePath = `${issuerPath}outside`
 
 /** How long a person has for the sign-in page, with a visit at an outside issuer. */
 export const interactionSeconds = 600
+
+/** The page of the signed-in person's account. */
+export const accountPath = `${issuerPath}account`

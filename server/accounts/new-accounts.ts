@@ -104,9 +104,9 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
   }
 
   /**
-   * Returns a function that creates the person's account and returns its id. If one with the same
-   * address and password exists, it is that person's, so the function returns its id. The password
-   * counts as an attempt to sign in, because the result reveals whether it is right.
+   * Returns a function that creates the person's account and returns its id. Throws 400 if another
+   * account has the same address and password. The password counts as an attempt to sign in,
+   * because the result reveals whether it is right.
    */
   async function accountFor(person: NewPerson, address: string): Promise<(sql: Sql) => Promise<string>> {
     const { email, password } = person
@@ -114,7 +114,10 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       if (error instanceof AppError && error.code === 'unauthorized') return undefined
       throw error
     })
-    if (known !== undefined) return signedIn(known)
+    // An account whose password is easy to guess may belong to somebody else.
+    if (known !== undefined) {
+      throw new AppError('invalid', 'This password cannot be used. Choose another one, or use your account.')
+    }
     // A network in which many people join must not wait. Guesses count for the address.
     await returnAttempt(database, clientSubject(address))
     const [like] = await findPasswords(database, email)

@@ -18,8 +18,11 @@ export interface OutsideSignInOptions {
 }
 export type OutsideSignIn = ReturnType<typeof createOutsideSignIn>
 
-/** The next step of a sign-in: another address, an account, or the reason why there is none. */
-export type OutsideStep = { readonly location: string } | { readonly accountId: string } | Refusal
+/** The next step of a sign-in: the issuer's page, an account, or the reason why there is none. */
+export type OutsideStep =
+  | { readonly name: string; readonly location: string }
+  | { readonly accountId: string }
+  | Refusal
 
 /** The query with which a browser came back, and the address of the client. */
 export interface OutsideReturn {
@@ -52,7 +55,7 @@ export function createOutsideSignIn({ issuers, log, save, limit, take }: Outside
       const name = issuers.names[attempt.index]
       if (name === undefined) throw new AppError('notFound', 'This link is invalid, expired or already used.')
       try {
-        if (query === '') return { location: await issuers.begin(attempt) }
+        if (query === '') return { name, location: await issuers.begin(attempt) }
         const answer = issuers.read(attempt, new URLSearchParams(query))
         if (!(await take(answer.state))) return used(name)
         const { redeem } = await answer.check()

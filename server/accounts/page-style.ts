@@ -57,22 +57,25 @@ button {
   font-weight: 500;
   cursor: pointer;
 }
-button:first-of-type { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
+button:first-of-type:not(.way, .end) {
+  border-color: var(--accent);
+  background: var(--accent);
+  color: var(--on-accent);
+}
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .or { display: flex; align-items: center; gap: 0.75rem; margin: 1.25rem 0 1rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
-.way {
-  display: block;
-  margin-top: 0.5rem;
-  padding: 0.3rem 0.8rem;
-  border: 1px solid var(--line);
-  border-radius: var(--radius);
-  background: var(--raised);
-  color: var(--ink);
-  font-weight: 500;
-  text-align: center;
-  text-decoration: none;
-}
+.way { display: block; width: 100%; margin: 0.5rem 0 0; text-align: center; }
+h2 { margin: 2rem 0 0; font-size: 1.05rem; font-weight: 600; }
+ul { margin: 0.75rem 0 1rem; padding: 0; list-style: none; }
+li { position: relative; padding: 0.6rem 4rem 0.6rem 0; border-top: 1px solid var(--line); }
+li strong { display: block; font-weight: 500; }
+li span, .hint { color: var(--quiet); font-size: 0.85rem; }
+li form { position: absolute; top: 0.75rem; right: 0; }
+.hint { margin: 0.5rem 0 0; }
+.back { margin: 1.5rem 0 0; }
+.end { margin: 0; }
+.notice { padding: 0.6rem 0.9rem; border-left: 3px solid var(--accent); background: var(--raised); color: var(--ink); }
 .problem { padding: 0.6rem 0.9rem; border-left: 3px solid var(--bad); background: var(--raised); color: var(--ink); }
 code { color: var(--ink); font: 1.5rem var(--mono); }
 `

@@ -16,7 +16,7 @@ const evil = `"><script>alert(1)</script><img src=x onerror='x'>`
 test('what comes from outside shows as text', () => {
   const invitation = { email: evil, organization: evil, inviter: evil }
   const pages = [
-    signInPage(evil, { outside: [{ name: evil, url: evil }], problem: evil, email: evil }),
+    signInPage(evil, { page: evil, token: evil, outside: [{ name: evil, url: evil }], problem: evil, email: evil }),
     firstAccountPage(evil, { name: evil, email: evil }),
     joinPage(invitation, { hasAccount: false, problem: evil, name: evil }),
     messagePage(evil, evil),
@@ -31,7 +31,9 @@ test('what comes from outside shows as text', () => {
 })
 
 test('a page loads nothing from elsewhere, and every field has a label', () => {
-  const text = writePage(signInPage('Console', { outside: [], problem: 'a problem', email: 'ada@example.org' }))
+  const text = writePage(
+    signInPage('Console', { page: '/', token: 'x', outside: [], problem: 'a problem', email: 'ada@example.org' }),
+  )
   assert.doesNotMatch(text, /https?:|src=|<link|@import|url\(/)
   assert.match(text, /<html lang="en">/)
   assert.match(text, /role="alert">a problem/)

@@ -57,7 +57,7 @@ ${next === undefined ? undefined : html`<meta http-equiv="refresh" content="0; u
 </html>
 `.text
 
-const problemOf = (problem: string | undefined): Html | undefined =>
+export const problemOf = (problem: string | undefined): Html | undefined =>
   problem === undefined ? undefined : html`<p class="problem" role="alert">${problem}</p>`
 
 interface Field {
@@ -68,7 +68,7 @@ interface Field {
   readonly value?: string
 }
 
-const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
+export const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
   html`<label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}" required
 maxlength="320">`
@@ -99,23 +99,34 @@ export interface OutsideLink {
 
 /** The ways to sign in, and what the person typed before a failure. */
 export interface SignInForm {
+  /** The address of the page. */
+  readonly page: string
+  /** Proves that the page sent the form. */
+  readonly token: string
   readonly outside: readonly OutsideLink[]
   readonly problem?: string
   readonly email?: string
 }
 
-export const signInPage = (client: string, { outside, problem, email }: SignInForm): Page => ({
+/** Proves that the page sent a form. */
+export const tokenField = (token: string): Html => html`<input type="hidden" name="form" value="${token}">`
+
+export const signInPage = (client: string, { page, token, outside, problem, email }: SignInForm): Page => ({
   title: 'Sign in',
   body: html`<p>to go on to ${client}</p>${problemOf(problem)}
-<form method="post">${emailField(email)}${passwordField(false)}<button type="submit">Sign in</button></form>
+<form method="post" action="${page}">${tokenField(token)}${emailField(email)}${passwordField(false)}
+<button type="submit">Sign in</button></form>
 ${outside.length === 0 ? undefined : html`<p class="or">or</p>`}
-${outside.map(({ name, url }) => html`<a class="way" href="${url}">Sign in with ${name}</a>`)}`,
+${outside.map(
+  ({ name, url }) => html`<form method="post" action="${url}">${tokenField(token)}
+<button type="submit" class="way">Sign in with ${name}</button></form>`,
+)}`,
 })
 
-export const consentPage = (client: string): Page => ({
+export const consentPage = (client: string, token: string): Page => ({
   title: `Sign in to ${client}?`,
   body: html`<p>A program on this machine asks for it. If you did not start it, leave the page.</p>
-<form method="post"><button type="submit">Go on</button></form>`,
+<form method="post">${tokenField(token)}<button type="submit">Go on</button></form>`,
 })
 
 export const firstAccountPage = (problem?: string, given: { name?: string; email?: string } = {}): Page => ({
@@ -147,12 +158,18 @@ ${
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
 
-/** Opens an application without a click. */
-export const continuePage = (application: string, url: string): Page => ({
-  title: 'Signed in',
+/** Opens an address without a click. The policy of a form would forbid its redirects. */
+const openingPage = (title: string, name: string, url: string): Page => ({
+  title,
   next: url,
-  body: html`<p>Opening <a href="${url}">${application}</a>.</p>`,
+  body: html`<p>Opening <a href="${url}">${name}</a>.</p>`,
 })
+
+/** Opens an application. */
+export const continuePage = (application: string, url: string): Page => openingPage('Signed in', application, url)
+
+/** Opens an outside issuer. */
+export const leavingPage = (issuer: string, url: string): Page => openingPage('Sign in', issuer, url)
 
 export const notAdmittedPage = (application: string, person: string, signOut: string): Page => ({
   title: `You may not open ${application}`,

@@ -3,6 +3,7 @@ import { type Configuration, interactionPolicy, type KoaContextWithOIDC, Provide
 import { type AccountRow, outsideClaim } from '../access/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { interactionSeconds, issuerOf, ownAccounts, signInPath } from './issuer.ts'
+import type { IssuerCookies } from './issuer-cookies.ts'
 import type { IssuerKey } from './issuer-keys.ts'
 import {
   deviceCodePage,
@@ -20,7 +21,8 @@ export interface ProviderOptions {
   readonly pepper: Buffer
   readonly log: Logger
   readonly keys: readonly [IssuerKey, ...IssuerKey[]]
-  readonly adapter: ReturnType<typeof createRecordAdapter>
+  readonly cookies: IssuerCookies
+  readonly adapter: (agent: () => string | undefined) => ReturnType<typeof createRecordAdapter>
   /** Finds an account whose sign-in still counts. */
   readonly findAccount: (id: string) => Promise<AccountRow | undefined>
 }
@@ -40,18 +42,24 @@ export function createProvider(options: ProviderOptions): Provider {
   // Scheme and host are those of the public URL, whatever proxy forwards the request: see
   // handler.ts.
   provider.proxy = true
+  provider.use(async (ctx, next) => {
+    await next()
+    options.cookies.withhold(ctx)
+  })
   provider.on('server_error', (_ctx, error) => options.log.error({ err: error }, 'the issuer failed'))
   return provider
 }
 
 function configuration(options: ProviderOptions): Configuration {
-  const { publicUrl, pepper, keys, adapter } = options
+  const { publicUrl, pepper, keys, adapter, cookies } = options
   return {
-    adapter,
+    adapter: adapter(() => Provider.ctx?.req.headers['user-agent']),
     jwks: { keys: keys.map((key) => ({ ...key })) },
     cookies: {
       keys: [createHmac('sha256', pepper).update('cookies of the issuer').digest('base64url')],
-      short: { httpOnly: true, sameSite: 'lax', signed: true },
+      names: cookies.names,
+      // issuer-cookies.ts writes what the library reads from them.
+      short: { httpOnly: true, sameSite: 'lax', signed: false },
       long: { httpOnly: true, sameSite: 'lax', signed: true },
     },
     // Clients of Auth0 send it.
@@ -91,7 +99,13 @@ function configuration(options: ProviderOptions): Configuration {
     expiresWithSession: async (ctx) => ctx.oidc.client?.applicationType !== 'native',
     clientBasedCORS: (_ctx, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
-    interactions: { policy: promptPolicy(), url: (_ctx, interaction) => `${signInPath}${interaction.uid}` },
+    interactions: {
+      policy: promptPolicy(),
+      url: (ctx, { uid }) => {
+        cookies.bind(ctx, uid)
+        return `${signInPath}${uid}`
+      },
+    },
     loadExistingGrant: (ctx) => grantEverything(ctx, publicUrl),
     findAccount: async (_ctx, id) => {
       const account = await options.findAccount(id)

@@ -3,6 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseId } from '../lib/id.ts'
+import { printable } from '../lib/text.ts'
 import type { Vault } from '../vault/index.ts'
 import { findClient } from './client-store.ts'
 import {
@@ -19,10 +20,12 @@ export interface RecordAdapterOptions {
   readonly database: Database
   readonly vault: Vault
   readonly clock: Clock
+  /** Returns what the client of the current request says about itself. */
+  readonly agent?: () => string | undefined
 }
 
 /** Hashes an id, because the id itself is a credential, for example a refresh token. */
-const digest = (id: string): string => createHash('sha256').update(id).digest('base64url')
+export const digest = (id: string): string => createHash('sha256').update(id).digest('base64url')
 
 /** The cell of a record's content. */
 export const payloadCell = (model: string, idHash: string) => ({
@@ -31,9 +34,18 @@ export const payloadCell = (model: string, idHash: string) => ({
   column: 'sealed_payload',
 })
 
+/** The account of a record. A sign-in that has not returned to the issuer yet has one too. */
+const accountIn = ({ accountId, result }: AdapterPayload & { readonly result?: unknown }): string =>
+  String(accountId ?? Object(Object(result).login).accountId ?? '')
+
+const longestAgent = 200
+/** People see their sessions, and the programs that stay signed in without one. */
+const isListed = (model: string, { expiresWithSession }: AdapterPayload): boolean =>
+  model === 'Session' || (model === 'RefreshToken' && expiresWithSession !== true)
+
 /** The issuer's storage: PostgreSQL, with hashed ids and sealed content. */
 export const createRecordAdapter =
-  ({ database, vault, clock }: RecordAdapterOptions) =>
+  ({ database, vault, clock, agent }: RecordAdapterOptions) =>
   (model: string): Adapter => {
     const cellOf = (idHash: string) => payloadCell(model, idHash)
     const find = async (column: 'id_hash' | 'uid' | 'user_code_hash', value: string) => {
@@ -54,7 +66,8 @@ export const createRecordAdapter =
           grant_id: payload.grantId ?? null,
           uid: payload.uid ?? null,
           user_code_hash: payload.userCode ? digest(payload.userCode) : null,
-          account_id: parseId(payload.accountId ?? '') ?? null,
+          account_id: parseId(accountIn(payload)) ?? null,
+          agent: isListed(model, payload) ? printable((agent?.() ?? '').slice(0, longestAgent)) : null,
           expires_at: expiresIn ? new Date(clock.now().getTime() + expiresIn * 1000) : null,
         }
         await inTransaction(database, async (sql) => {

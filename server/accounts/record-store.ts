@@ -11,13 +11,19 @@ export interface RecordRow {
   readonly account_id: string | null
   readonly consumed_at: Date | null
   readonly expires_at: Date | null
+  /** The client as it described itself. */
+  readonly agent: string | null
 }
 
-export async function saveRecord(sql: Sql, row: Omit<RecordRow, 'consumed_at'>): Promise<void> {
+/** Saves a record. Without `agent` it keeps the one that it has. */
+export async function saveRecord(
+  sql: Sql,
+  row: Omit<RecordRow, 'consumed_at' | 'agent'> & Partial<Pick<RecordRow, 'agent'>>,
+): Promise<void> {
   await sql`insert into issuer_record ${sql({ ...row })}
     on conflict (model, id_hash) do update set sealed_payload = excluded.sealed_payload, grant_id = excluded.grant_id,
       uid = excluded.uid, user_code_hash = excluded.user_code_hash, account_id = excluded.account_id,
-      expires_at = excluded.expires_at`
+      expires_at = excluded.expires_at, agent = coalesce(excluded.agent, issuer_record.agent)`
 }
 
 /** Finds a record that has not expired. */

@@ -1,4 +1,4 @@
-import { type AppError, errorCodes } from '../lib/error.ts'
+import { AppError, errorCodes } from '../lib/error.ts'
 
 /** Why a page of an account refuses something, for that page. */
 export interface Refusal {
@@ -14,3 +14,14 @@ export const refusalOf = ({ code, message, retryAfterSeconds }: AppError): Refus
   problem: message,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 })
+
+/** The error for a page. The HTTP layer answers other errors. */
+export async function failureOf(work: () => Promise<void>): Promise<Refusal | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return refusalOf(error)
+  }
+}

@@ -42,12 +42,10 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
   return most
 }
 
-/**
- * After a success the account's count is reset. The client's network only gets this attempt back.
- */
-export async function forgiveAttempt(sql: Sql, account: string, client: string): Promise<void> {
-  await sql`delete from sign_in_attempt where subject = ${account}`
-  await returnAttempt(sql, client)
+/** After a success the own count is reset. A shared one only gets this attempt back. */
+export async function forgiveAttempt(sql: Sql, own: string, shared: readonly string[]): Promise<void> {
+  await sql`delete from sign_in_attempt where subject = ${own}`
+  for (const subject of shared.toSorted()) await returnAttempt(sql, subject)
 }
 
 /** Takes back one attempt, which succeeded. */

@@ -1,5 +1,6 @@
 import { createJwtVerifier, credentialReader } from '../access/index.ts'
 import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
+import { localAuthority } from '../certificates/index.ts'
 import { createReadiness, type Pulse } from '../database/index.ts'
 import { platformDoor } from '../domains/index.ts'
 import {
@@ -50,6 +51,8 @@ export function createDoor(
     clock,
     version: readManifestVersion(),
     allowedOrigins: config.corsOrigins,
+    // The root of an authority of the installation is not known everywhere, and the setting may go.
+    isHttpsOnly: config.publicUrl.startsWith('https:') && config.routerTls?.directory !== localAuthority,
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),
     budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), {

@@ -15,6 +15,7 @@ create table account (
   signed_out_at timestamp with time zone,
   outside_signed_in_at timestamp with time zone,
   outside_email text,
+  tokens_since timestamp with time zone,
   constraint account_issuer_subject_key UNIQUE (issuer, subject),
   constraint account_pkey PRIMARY KEY (id)
 );
@@ -899,6 +900,7 @@ create table issuer_record (
   account_id uuid,
   consumed_at timestamp with time zone,
   expires_at timestamp with time zone,
+  agent text,
   constraint issuer_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint issuer_record_pkey PRIMARY KEY (model, id_hash)
 );

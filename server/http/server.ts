@@ -52,6 +52,8 @@ export interface ServerOptions
   readonly version: string
   /** Host names of the API, besides addresses and `localhost`. */
   readonly hostNames: readonly string[]
+  /** Whether browsers must use HTTPS for the name of the platform. */
+  readonly isHttpsOnly: boolean
   /** Origins of web pages that may use the API from a browser. */
   readonly allowedOrigins?: readonly string[]
   /** Rejects with the reason while requests cannot be served. */
@@ -66,6 +68,9 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
+
+/** Half a year, and not for the names below: applications are beside the platform. */
+const httpsOnly = 'max-age=15552000'
 
 const consoleDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
@@ -122,6 +127,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const isOwnName = hostChecker(options.hostNames)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders).header('x-request-id', request.id)
+    // Pages of accounts and git write their own headers.
+    if (options.isHttpsOnly) reply.raw.setHeader('strict-transport-security', httpsOnly)
     done(refusedRequestLine(request.raw, isOwnName))
   })
   allowOrigins(app, options.allowedOrigins ?? [])

@@ -61,10 +61,13 @@ async function begin(browser: Browser, start = authorize): Promise<string> {
   return press(browser, await browser.open(location))
 }
 
-/** Opens the link to the issuer on a sign-in page. Returns the address there. */
+/** Presses the button of the issuer on a sign-in page. Returns the address there. */
 async function press(browser: Browser, page: Opened): Promise<string> {
-  const [, link = ''] = /<a class="way" href="([^"]+)">Sign in with Example<\/a>/.exec(page.text) ?? []
-  return (await browser.open(link)).location
+  assert.match(page.text, /<button type="submit" class="way">Sign in with Example<\/button>/)
+  const [, action = ''] = /action="([^"]+\/0)"/.exec(page.text) ?? []
+  const { text } = await browser.open(action, {})
+  const [, url = ''] = /url=([^"]+)">/.exec(text) ?? []
+  return url.replaceAll('&#38;', '&').replaceAll('&#61;', '=')
 }
 
 const stateIn = (address: string): string => new URL(address).searchParams.get('state') ?? ''

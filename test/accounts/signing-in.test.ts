@@ -53,7 +53,7 @@ async function signIn(browser = createBrowser(origin, publicUrl), asked = reques
   let last: Opened = started
   if (last.location.includes('/sign-in/')) {
     const path = last.location
-    assert.match((await browser.open(path)).text, /<form method="post">/)
+    assert.match((await browser.open(path)).text, /<form method="post" action="\/oidc\/sign-in\/[\w-]+">/)
     last = await browser.open(path, { email: email.toLowerCase(), password })
     last = await browser.open(last.location)
   }
@@ -182,6 +182,7 @@ test('a device without a browser signs in by a code that the person confirms', a
     confirm: 'yes',
   })
   assert.match(accepted.location, /\/oidc\/sign-in\//)
+  await browser.open(accepted.location)
   const signed = await browser.open(accepted.location, { email, password })
   const confirmed = await browser.open((await browser.open(signed.location)).location)
   const done = await browser.open(confirmed.location)

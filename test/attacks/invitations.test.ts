@@ -90,6 +90,22 @@ test('an address that a stranger took beforehand does not lock out the holder of
   assert.equal(await signedIn('the password of a stranger'), stranger?.id)
 })
 
+test('a new account of the link’s holder does not become that of a stranger with the same password', async () => {
+  const email = 'easy@corp.example'
+  const squat = await invite(b.tokens.ADMIN, elsewhere, email, 'VIEWER')
+  assert.equal((await joinAnew(squat.link, 'password12345')).status, 200)
+  const { link } = await invite(a.tokens.ADMIN, corp, email)
+  const { status, text } = await joinAnew(link, 'password12345')
+  assert.equal(status, 400)
+  assert.match(text, /This password cannot be used/)
+  const accounts = await accountsOf(email)
+  assert.deepEqual(
+    accounts.map(({ organizations }) => organizations),
+    [[b.organizationId]],
+  )
+  assert.equal((await joinAnew(link, 'another password of hers')).status, 200)
+})
+
 test('an invitation takes nothing from the account of somebody real in another organization', async () => {
   const email = 'boss@corp.example'
   const first = await invite(a.tokens.ADMIN, corp, email)

@@ -54,7 +54,7 @@ describe('people of an outside issuer', { skip: noBrowser ?? false }, () => {
     JSON.parse((await page.locator('pre').textContent()) ?? '').headers
   /** Chooses the issuer on the sign-in page, and signs in there. */
   const signIn = async (sub: string): Promise<void> => {
-    await page.getByRole('link', { name: 'Sign in with Example' }).click()
+    await page.getByRole('button', { name: 'Sign in with Example' }).click()
     await page.getByLabel('Name').fill(sub)
     await page.getByRole('button', { name: 'Continue' }).click()
   }
@@ -99,7 +99,7 @@ describe('people of an outside issuer', { skip: noBrowser ?? false }, () => {
       return page.url().startsWith(ours.server.apiUrl)
     })
     // The issuer knows the browser, and asks nothing.
-    await page.getByRole('link', { name: 'Sign in with Example' }).click()
+    await page.getByRole('button', { name: 'Sign in with Example' }).click()
     await page.getByText('x-forwarded-email').waitFor()
   })
 

@@ -60,6 +60,7 @@ const openStreams = createOpenStreams({
 })
 const stateChanges = createStateChanges({ database, clock: systemClock, log: silentLogger })
 const door = createServer({
+  isHttpsOnly: false,
   database,
   clock: systemClock,
   vault: rooms.vault,

@@ -3,7 +3,10 @@
  * its public URL.
  */
 export interface Browser {
-  /** `path` may be a URL below the public URL. `form` makes the request a POST. */
+  /**
+   * `path` may be a URL below the public URL. `form` makes the request a POST. It also sends the
+   * token that the last page had in its forms.
+   */
   open(path: string, form?: Readonly<Record<string, string>>): Promise<Opened>
 }
 
@@ -22,6 +25,7 @@ interface Cookie {
 
 export function createBrowser(origin: string, publicUrl: string): Browser {
   let cookies: Cookie[] = []
+  let token: Readonly<Record<string, string>> = {}
   return {
     async open(path, form) {
       const url = new URL(path.startsWith(publicUrl) ? path.slice(publicUrl.length) : path, origin)
@@ -29,7 +33,7 @@ export function createBrowser(origin: string, publicUrl: string): Browser {
       const answer = await fetch(url, {
         redirect: 'manual',
         headers: { cookie: sent.map(({ name, value }) => `${name}=${value}`).join('; ') },
-        ...(form ? { method: 'POST', body: new URLSearchParams(form) } : {}),
+        ...(form ? { method: 'POST', body: new URLSearchParams({ ...token, ...form }) } : {}),
       })
       for (const text of answer.headers.getSetCookie()) {
         const cookie = readCookie(text)
@@ -37,7 +41,10 @@ export function createBrowser(origin: string, publicUrl: string): Browser {
         if (cookie.value !== '') cookies.push(cookie)
       }
       const location = answer.headers.get('location') ?? ''
-      return { status: answer.status, headers: answer.headers, text: await answer.text(), location }
+      const text = await answer.text()
+      const [, shown] = /name="form" value="([^"]+)"/.exec(text) ?? []
+      if (shown !== undefined) token = { form: shown }
+      return { status: answer.status, headers: answer.headers, text, location }
     },
   }
 }

@@ -22,13 +22,15 @@ export interface TestBrowser {
   close(): Promise<void>
 }
 
-const launch = (path: string) =>
+const launch = (path: string, options: readonly string[]) =>
   // Chromium as root needs it. Only pages of the server under test are opened.
-  chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage', ...options] })
 
-export async function openTestBrowser(): Promise<TestBrowser> {
+/** `domain`: all hosts below it are on this machine. */
+export async function openTestBrowser(domain?: string): Promise<TestBrowser> {
   if (program === undefined) throw new Error(noBrowser)
-  const browser = await launch(program)
+  const hosts = domain === undefined ? [] : [`--host-resolver-rules=MAP *.${domain} 127.0.0.1`]
+  const browser = await launch(program, hosts)
   return { context: (options) => browser.newContext(options), close: () => browser.close() }
 }
 
@@ -62,7 +64,7 @@ export async function signIn(page: Page, url: string): Promise<void> {
   await openForm(page, url)
   await page.getByLabel('E-mail address').fill(owner.email)
   await page.getByLabel('Password').fill(owner.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /**

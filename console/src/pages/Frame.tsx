@@ -33,6 +33,7 @@ export function Frame() {
           </Link>
           <a href="/docs">API</a>
           <CommandCenter organizationId={organizationId} />
+          <a href="/oidc/account">Account</a>
           <Button onClick={() => void signOut()}>Sign out</Button>
         </nav>
       </header>
