@@ -106,14 +106,17 @@ export const limits = {
   awayMs: 5_000,
   /** How long one request of the control plane for wakes may wait. */
   wakesMs: 60_000,
-  /** Wrong passwords that one client may send in a burst. It gains one more each second. */
-  wrongPasswords: 20,
-  /** Unknown passwords that are checked in a burst, for all clients together. */
-  unknownPasswords: 100,
-  /** The same, each second after the burst. It is a fraction of what the process can check. */
-  unknownPasswordsPerSecond: 30,
-  /** How many valid passwords, and how many clients with wrong ones, are remembered. */
-  knownPasswords: 10_000,
+  /** Passwords that are checked at the same time. Each takes one of the four threads of Node.js. */
+  passwordChecks: 2,
+  /** Checks that wait: of one organization, of one service, and of one client of a service. */
+  waitingChecks: [128, 32, 4],
+  /** Wrong passwords that one client may send to a service in a burst. It gains one a second. */
+  wrongPasswords: { burst: 20, perSecond: 1 },
+  /** Unknown passwords of one service, and of one organization, that are checked. */
+  servicePasswords: { burst: 100, perSecond: 20 },
+  organizationPasswords: { burst: 200, perSecond: 40 },
+  /** How many valid passwords, and how many clients, are remembered for one organization. */
+  knownPasswords: 2_000,
   /** While the control plane is away, numbers about traffic are written to a file this often. */
   keptCountsMs: 10_000,
   /** A file of a process that was killed is read once it is this old. */

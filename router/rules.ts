@@ -1,6 +1,7 @@
 import { networkList } from '@quayside/contract/forwarded.ts'
 import { compileRedirects, type Redirecting } from '@quayside/contract/redirects.ts'
 import type { RouteRules } from '@quayside/contract/routes.ts'
+import { compileLogins, type Logins } from './logins.ts'
 import type { Failure } from './pages.ts'
 
 /** The compiled rules of one route. */
@@ -12,6 +13,8 @@ export interface Rules {
   readonly passes: ((address: string) => boolean) | undefined
   /** Undefined: no request is redirected. */
   readonly redirects: Redirecting | undefined
+  /** Undefined: no password is required. */
+  readonly logins: Logins | undefined
   /** The headers to set in responses, by their names in lower case. */
   readonly headers: ReadonlyMap<string, readonly [string, string]>
   /** Whether every request without a body goes to an endpoint. */
@@ -34,13 +37,14 @@ const deciding = [
 
 /** Compiles the rules of a route. Throws if a network is invalid. */
 export function compileRules(given: RouteRules): Rules {
-  const { allow, deny, headers = {}, cors, sticky, signIn, maintenance, redirects } = given
+  const { allow, deny, headers = {}, cors, sticky, signIn, maintenance, redirects, basicAuth } = given
   return {
     given,
     allows: allow && networkList(allow),
     denies: deny && networkList(deny),
     passes: maintenance?.except && networkList(maintenance.except),
     redirects: redirects && compileRedirects(redirects),
+    logins: basicAuth && compileLogins(basicAuth),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
     isOpen: deciding.every((name) => !given[name]),
     keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky && !signIn,
