@@ -72,9 +72,11 @@ export function refusalOf(traffic: Traffic, request: ClientRequest, ruled: Ruled
 }
 
 /** Returns why a client has sent too many requests. Undefined if it has not. */
-function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ruled): Failure | undefined {
+function excessOf({ requestLimits }: Traffic, { rules, name, service, owner, head }: Ruled): Failure | undefined {
   const { requestsPerMinute: most } = rules.given
-  const waitMs = most ? requestLimits.take(`${service} ${clientGroup(head.client)}`, most, monotonic()) : 0
+  const waitMs = most
+    ? requestLimits.take({ owner, client: `${service} ${clientGroup(head.client)}` }, most, monotonic())
+    : 0
   if (waitMs === 0) return undefined
   const message = `${name} answers at most ${most} requests a minute of one client.`
   return { status: 429, message, retryAfterSeconds: Math.ceil(waitMs / 1000) }

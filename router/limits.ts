@@ -40,12 +40,12 @@ export const limits = {
   rejectedStreams: 20,
   /** How often open requests of signed-in people are looked at. */
   visitsMs: 5_000,
-  /** Tokens of signed-in people that are not checked again. */
-  knownTokens: 10_000,
+  /** Tokens of signed-in people of one organization that are not checked again. */
+  knownTokens: 2_000,
   /** Cookies of one name that are tried. Browsers may send several with different paths. */
   triedCookies: 3,
-  /** Clients whose requests are counted for the limits of routes. */
-  countedClients: 100_000,
+  /** Clients of one organization whose requests are counted for the limits of routes. */
+  countedClients: 20_000,
   /** How many certificates are kept ready for handshakes. The others are prepared when needed. */
   readyCertificates: 500,
   /** A UDP client that is silent for this long is forgotten. */
@@ -99,7 +99,7 @@ export const limits = {
   asideMs: 1_000,
   /** How long a request waits for a sleeping service. */
   heldMs: 60_000,
-  /** How many requests may wait for one service, and for all services together. */
+  /** How many requests may wait for one service, and for all services. Organizations share them. */
   heldPerService: 256,
   heldRequests: 2_048,
   /** A control plane that has not asked for this long is considered away. */
@@ -125,10 +125,16 @@ export const limits = {
   keptCountFiles: 20,
   /** Files with lines of requests that ended processes leave. */
   keptLineFiles: 10,
-  /** Lines of requests of one service, and of all, that wait for the control plane. */
+  /**
+   * Lines of requests of one service, and of all, that wait for the control plane. Organizations
+   * share them.
+   */
   accessLinesPerService: 2_000,
   accessLines: 10_000,
-  /** Responses that are compressed at the same time, of all services and of one. Others are not. */
+  /**
+   * Responses that are compressed at the same time, of all services and of one. Others are not. An
+   * organization gets one more only if it then has no more than the remainder.
+   */
   compressors: 64,
   compressorsPerService: 32,
   /**

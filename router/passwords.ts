@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { longestPassword } from '@quayside/contract/routes.ts'
 import { limits } from './limits.ts'
 import { hashFor, type Logins } from './logins.ts'
-import { OwnedNames } from './owned-names.ts'
+import { OwnedMap } from './owned-map.ts'
 import { gives } from './password.ts'
 import { Pots } from './pots.ts'
 import { Turns } from './turns.ts'
@@ -27,7 +27,7 @@ export interface Asker {
  */
 export class Passwords {
   readonly #key = randomBytes(32)
-  readonly #known = new OwnedNames(limits.knownPasswords)
+  readonly #known = new OwnedMap<true>(limits.knownPasswords)
   readonly #clients = new Pots(limits.wrongPasswords, limits.knownPasswords)
   readonly #services = new Pots(limits.servicePasswords, limits.knownPasswords)
   readonly #owners = new Pots(limits.organizationPasswords, 1)
@@ -43,13 +43,13 @@ export class Passwords {
     if (!given) return 'wrong'
     const { hash, exists } = hashFor(logins, given.login)
     const digest = this.#digest(hash, given)
-    if (exists && this.#known.has(asker.owner, digest)) return 'good'
+    if (exists && this.#known.get(asker.owner, digest)) return 'good'
     const name = `${asker.service} ${asker.client} ${digest}`
     const found = this.#pending.get(name) ?? this.#begin(name, asker, () => gives(given.password, hash))
     if (!found) return 'busy'
     return found.then((isRight) => {
       if (!isRight || !exists) return 'wrong'
-      this.#known.add(asker.owner, digest)
+      this.#known.set(asker.owner, digest, true)
       return 'good'
     })
   }

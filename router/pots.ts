@@ -1,4 +1,5 @@
 import { monotonic } from './clock.ts'
+import { OwnedMap } from './owned-map.ts'
 
 /** What a pot holds at most, and what it gains each second. */
 export interface PotSize {
@@ -11,42 +12,33 @@ interface Pot {
   at: number
 }
 
-/**
- * Pots of tokens by owner and name. Each owner has a limited number: a new one takes the place of
- * the owner's oldest, never of another owner's.
- */
+/** Pots of tokens by owner and name. Each owner has at most `most` of them. */
 export class Pots {
   readonly #size: PotSize
-  readonly #most: number
-  readonly #owners = new Map<string, Map<string, Pot>>()
+  readonly #pots: OwnedMap<Pot>
 
   constructor(size: PotSize, most: number) {
     this.#size = size
-    this.#most = most
+    this.#pots = new OwnedMap(most)
   }
 
   /** Whether a pot has a token now. */
   has(owner: string, name: string): boolean {
-    const pot = this.#owners.get(owner)?.get(name)
+    const pot = this.#pots.get(owner, name)
     return pot === undefined || this.#fill(pot) >= 1
   }
 
   /** Takes one token. */
   take(owner: string, name: string): void {
-    const pots = this.#owners.get(owner) ?? new Map<string, Pot>()
-    this.#owners.set(owner, pots)
-    const [oldest] = pots.keys()
-    const known = pots.get(name)
-    if (!known && oldest !== undefined && pots.size >= this.#most) pots.delete(oldest)
-    const pot = known ?? { left: this.#size.burst, at: monotonic() }
-    pots.set(name, pot)
+    const pot = this.#pots.get(owner, name) ?? { left: this.#size.burst, at: monotonic() }
+    this.#pots.set(owner, name, pot)
     this.#fill(pot)
     pot.left--
   }
 
   /** Returns a token that was taken. */
   giveBack(owner: string, name: string): void {
-    const pot = this.#owners.get(owner)?.get(name)
+    const pot = this.#pots.get(owner, name)
     if (pot) pot.left++
   }
 

@@ -59,7 +59,7 @@ export function sessionOf(
 ): SignInClaims | undefined {
   for (const value of cookieValues(request.headers.cookie, { kind: 'access', service, isSecure })) {
     const dot = value.indexOf('.')
-    const claims = tokens.check(value.slice(dot + 1), rule.key)
+    const claims = tokens.check(value.slice(dot + 1), rule)
     if (!claims || claims.service !== service || claims.host !== host) continue
     if (digestOf(value.slice(0, dot)) === claims.challenge) return claims
   }

@@ -118,9 +118,8 @@ export function serve(
   }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const rules = target?.rules
-  const line = rules?.given.accessLines
-    ? traffic.lines.watch(target?.route.service ?? '', request, response, head.client)
-    : undefined
+  const line =
+    target && rules?.given.accessLines ? traffic.lines.watch(target.route, request, response, head.client) : undefined
   const astray =
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
@@ -234,7 +233,7 @@ export function serveUpgrade(traffic: Traffic, request: ClientRequest, parts: Up
   const host = hostOf(head.host ?? '')
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const reply = target?.rules?.given.accessLines
-    ? linedReply(parts.reply, client, traffic.lines.begin(target.route.service, request, head.client))
+    ? linedReply(parts.reply, client, traffic.lines.begin(target.route, request, head.client))
     : parts.reply
   const shut = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
   const conclude = (ruled: Failure | undefined, now: Target | undefined): void =>
