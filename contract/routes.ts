@@ -215,6 +215,8 @@ export interface RouteRules {
   readonly basicAuth?: readonly BasicCredential[]
   /** Only these members of the organization may enter, signed in at the platform. */
   readonly signIn?: SignInRule
+  /** Whether pages of other origins may embed responses to signed-in people. */
+  readonly embeddable?: boolean
 }
 
 export const redirectStatuses = [301, 302, 307, 308] as const

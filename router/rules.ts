@@ -146,6 +146,7 @@ export function ruledHeaders(rules: Rules, headers: readonly string[], { asked, 
   const kept = headers.filter((_, index) => !isSet(headers[index - (index % 2)]?.toLowerCase() ?? ''))
   return [
     ...(rules.given.signIn ? privateHeaders(kept) : kept),
+    ...(rules.given.signIn && !rules.given.embeddable ? isolatingHeaders(kept) : []),
     ...[...rules.headers.values()].flat(),
     ...corsHeaders(rules, asked.origin),
     ...(isNew ? ['Set-Cookie', `${stickyCookie}=${endpoint}; Path=${path}; HttpOnly; SameSite=Lax`] : []),
@@ -159,6 +160,16 @@ function privateHeaders(headers: readonly string[]): string[] {
   )
   return [...own, 'Cache-Control', 'private', 'Vary', 'Cookie']
 }
+
+/**
+ * Has browsers show the response of an application behind the sign-in to its own pages only, also
+ * browsers that do not say where a request comes from. A page of a frame has to allow it as well.
+ */
+const isolatingHeaders = (headers: readonly string[]): readonly string[] => {
+  const isSet = headers.some((name, at) => at % 2 === 0 && name.toLowerCase() === resourcePolicy.toLowerCase())
+  return [...(isSet ? [] : [resourcePolicy, 'same-origin']), 'Content-Security-Policy', "frame-ancestors 'self'"]
+}
+const resourcePolicy = 'Cross-Origin-Resource-Policy'
 
 const withoutSharing = (value: string): string =>
   value
