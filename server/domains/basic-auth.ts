@@ -31,20 +31,33 @@ export async function credentialsOf(value: string, owner: string): Promise<reado
 }
 
 function pairsOf(value: string): readonly Pair[] {
-  const pairs = value
-    .split(/[,\r\n]+/)
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
+  const pairs = textsOf(value)
   if (pairs.length === 0) throw new Error('is empty')
   if (pairs.length > mostLogins) throw new Error(`holds more than ${mostLogins} logins`)
   const read = pairs.map((pair, index) => pairOf(pair, `pair ${index + 1}`))
-  const places = new Map<string, number>()
-  for (const [index, { login }] of read.entries()) {
-    const first = places.get(login)
-    if (first !== undefined) throw new Error(`has the same login in pair ${first + 1} and pair ${index + 1}`)
-    places.set(login, index)
-  }
+  const repeated = repeatedLogin(value)
+  if (repeated !== undefined) throw new Error(repeated)
   return read
+}
+
+const textsOf = (value: string): readonly string[] =>
+  value
+    .split(/[,\r\n]+/)
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+
+/** Returns which pairs have the same login, as a predicate. Undefined if none do. */
+export function repeatedLogin(value: string): string | undefined {
+  const places = new Map<string, number>()
+  for (const [index, pair] of textsOf(value).entries()) {
+    const login = pair.split(':', 1)[0] ?? ''
+    const first = places.get(login)
+    if (first !== undefined && pair.includes(':')) {
+      return `has the same login in pair ${first + 1} and pair ${index + 1}`
+    }
+    if (pair.includes(':')) places.set(login, index)
+  }
+  return undefined
 }
 
 function pairOf(pair: string, which: string): Pair {
