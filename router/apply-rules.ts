@@ -36,7 +36,6 @@ export function answeredByRules(
   ruled: Ruled,
 ): boolean | Promise<boolean> {
   const { rules, head } = ruled
-  if (rules.isOpen && !head.hasBody) return false
   const refuse = (failure: Failure | undefined): boolean => {
     if (!failure || response.destroyed) return failure !== undefined
     traffic.counts.refused++

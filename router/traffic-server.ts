@@ -130,7 +130,9 @@ export function serve(
     return
   }
   const passage = { head, host, awaitsContinue, target, line }
-  const answered = rules && target && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })
+  // The rules of most routes let every request without a body pass.
+  const mayAnswer = rules !== undefined && target !== undefined && (!rules.isOpen || head.hasBody)
+  const answered = mayAnswer && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })
   if (answered instanceof Promise) void passLater(traffic, request, response, { passage, answered })
   else if (answered) traffic.services.recordOwn(target?.route.service ?? '', response.statusCode, 0)
   else pass(traffic, request, response, { passage, now: target })
