@@ -26,6 +26,11 @@ export interface Route {
    */
   readonly listen?: RoutePort
   readonly service: string
+  /**
+   * The organization of the service. Routers divide what all services share by it. Tables of older
+   * servers, and routes to the platform itself, have none.
+   */
+  readonly organization?: string
   /** The name of the service, for error pages. */
   readonly name: string
   /** Whether the endpoints speak HTTP/2 without TLS, as gRPC does. Otherwise HTTP/1.1. */
@@ -210,6 +215,8 @@ export interface RouteRules {
   readonly basicAuth?: readonly BasicCredential[]
   /** Only these members of the organization may enter, signed in at the platform. */
   readonly signIn?: SignInRule
+  /** Whether pages of other origins may embed responses to signed-in people. */
+  readonly embeddable?: boolean
 }
 
 export const redirectStatuses = [301, 302, 307, 308] as const
@@ -247,7 +254,7 @@ export const retryConditions = [
 ] as const
 export type RetryCondition = (typeof retryConditions)[number]
 
-/** A login that a route accepts. */
+/** A login that a route accepts. No login is in a list twice. */
 export interface BasicCredential {
   readonly login: string
   /**

@@ -213,11 +213,33 @@ test('lines beyond the limit of a service are counted', () => {
   const closes: (() => void)[] = []
   const response = { once: (_: string, close: () => void) => closes.push(close), socket: null, headersSent: false }
   for (let count = 0; count < limits.accessLinesPerService + 7; count++) {
-    lines.watch('busy', Object({ method: 'GET', url: '/' }), Object(response), '192.0.2.1')
+    lines.watch({ service: 'busy' }, Object({ method: 'GET', url: '/' }), Object(response), '192.0.2.1')
   }
   for (const close of closes) close()
   const taken = lines.take()
   assert.equal(taken.length, limits.accessLinesPerService + 1)
   assert.equal(taken.at(-1)?.text, 'warning 7 more requests have no line')
   assert.deepEqual(lines.take(), [])
+})
+
+test('lines of one organization leave room for those of others', () => {
+  const lines = new AccessLines()
+  const write = (service: string, organization: string, count: number): void => {
+    for (let n = 0; n < count; n++)
+      lines.begin({ service, organization }, { method: 'GET', url: '/' }, '192.0.2.1')(200, 0)
+  }
+  for (let n = 0; n < 6; n++) write(`busy${n}`, 'busy', limits.accessLinesPerService)
+  write('shop', 'quiet', 50)
+  write('busy0', 'busy', 50)
+  const taken = lines.take()
+  const of = (service: string) => taken.filter((line) => line.service === service)
+  assert.equal(of('shop').length, 50)
+  assert.equal(of('shop').filter(({ text }) => text.startsWith('warning')).length, 0)
+  assert.equal(taken.filter(({ text }) => !text.startsWith('warning')).length, limits.accessLines)
+  // The newest lines of the largest owner made room. They are counted as missing.
+  const missed = taken.flatMap(({ text }) => text.match(/^warning (\d+) more/)?.[1] ?? [])
+  assert.equal(
+    missed.reduce((sum, count) => sum + Number(count), 0),
+    2_000 + 50 + 50,
+  )
 })

@@ -5,32 +5,39 @@ import { addressOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
 import type { Failure } from './pages.ts'
+import type { Verdict } from './passwords.ts'
 import type { RequestHead } from './request-head.ts'
 import { preflightOf, type Rules, readableBy, refusalBy } from './rules.ts'
 import { signInFailure } from './sign-in.ts'
 import type { Traffic } from './traffic.ts'
 import { maintenanceOf, redirectOf } from './visitor-rules.ts'
 
+/** Why a request does not go to an endpoint, now or later. */
+export type Door = Failure | undefined | Promise<Failure | undefined>
+
 /** A request, with the rules and name of its route. */
 interface Ruled {
   readonly rules: Rules
   readonly name: string
   readonly service: string
+  /** The organization of the service. */
+  readonly owner: string
   readonly head: RequestHead
 }
 
 /**
- * Answers a request that the route's rules decide alone. Returns false if it goes to an endpoint.
+ * Answers a request that the route's rules decide alone. Returns false if it goes to an endpoint. A
+ * promise if a password has to be checked first.
  */
 export function answeredByRules(
   traffic: Traffic,
   request: ClientRequest,
   response: ClientResponse,
   ruled: Ruled,
-): boolean {
+): boolean | Promise<boolean> {
   const { rules, head } = ruled
-  if (rules.isOpen && !head.hasBody) return false
-  const refuse = (failure: Failure): true => {
+  const refuse = (failure: Failure | undefined): boolean => {
+    if (!failure || response.destroyed) return failure !== undefined
     traffic.counts.refused++
     answerFailure(request, response, readableBy(failure, rules, request.headers.origin), head)
     return true
@@ -42,7 +49,7 @@ export function answeredByRules(
   const preflight = preflightOf(rules, { method: request.method ?? '', origin, asks: asked !== undefined })
   if (!preflight) {
     const shut = doorOf(traffic, request, ruled)
-    return shut ? refuse(shut) : false
+    return shut instanceof Promise ? shut.then(refuse) : refuse(shut)
   }
   response.writeHead(204, [...preflight])
   response.end()
@@ -64,9 +71,11 @@ export function refusalOf(traffic: Traffic, request: ClientRequest, ruled: Ruled
 }
 
 /** Returns why a client has sent too many requests. Undefined if it has not. */
-function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ruled): Failure | undefined {
+function excessOf({ requestLimits }: Traffic, { rules, name, service, owner, head }: Ruled): Failure | undefined {
   const { requestsPerMinute: most } = rules.given
-  const waitMs = most ? requestLimits.take(`${service} ${clientGroup(head.client)}`, most, monotonic()) : 0
+  const waitMs = most
+    ? requestLimits.take({ owner, client: `${service} ${clientGroup(head.client)}` }, most, monotonic())
+    : 0
   if (waitMs === 0) return undefined
   const message = `${name} answers at most ${most} requests a minute of one client.`
   return { status: 429, message, retryAfterSeconds: Math.ceil(waitMs / 1000) }
@@ -74,9 +83,9 @@ function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ru
 
 /**
  * Returns the redirect of a request, or why its sender has to be identified first. Undefined if it
- * may go to an endpoint.
+ * may go to an endpoint. A promise if a password has to be checked first.
  */
-export const doorOf = (traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined =>
+export const doorOf = (traffic: Traffic, request: ClientRequest, ruled: Ruled): Door =>
   redirectOf(ruled.rules, request.url ?? '/', ruled.head) ??
   signInFailure(traffic, request, ruled) ??
   challengeOf(traffic, request, ruled)
@@ -96,10 +105,15 @@ export function setRequestHeaders(rules: Rules | undefined, { forwarded }: Reque
  * Returns why the request's password is rejected. Undefined if it is valid, or if the route needs
  * none.
  */
-function challengeOf(traffic: Traffic, request: ClientRequest, { rules, name, head }: Ruled): Failure | undefined {
-  const { basicAuth } = rules.given
-  if (!basicAuth) return undefined
-  const verdict = traffic.passwords.check(basicAuth, request.headers.authorization, clientGroup(head.client))
+function challengeOf(traffic: Traffic, request: ClientRequest, { rules, name, service, owner, head }: Ruled): Door {
+  const { logins } = rules
+  if (!logins) return undefined
+  const asker = { owner, service, client: clientGroup(head.client) }
+  const verdict = traffic.passwords.check(logins, request.headers.authorization, asker)
+  return verdict instanceof Promise ? verdict.then((later) => rejection(later, name)) : rejection(verdict, name)
+}
+
+function rejection(verdict: Verdict, name: string): Failure | undefined {
   if (verdict === 'good') return undefined
   if (verdict === 'busy') {
     const message = `${name} received too many wrong passwords. Try again in a moment.`

@@ -1,3 +1,4 @@
+import type { Route } from '@quayside/contract/routes.ts'
 import { Answering } from './answering.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { CompressedAnswering } from './compressed-answering.ts'
@@ -9,7 +10,7 @@ interface Begun {
   readonly request: ClientRequest
   readonly response: ClientResponse
   /** Undefined: the response is never compressed. */
-  readonly compressing: { readonly service: string; readonly compressors: Compressors } | undefined
+  readonly compressing: { readonly route: Route; readonly compressors: Compressors } | undefined
   readonly status: number
   readonly headers: string[]
   /** How long the client may accept no bytes. */
@@ -29,16 +30,16 @@ export function chooseAnswering(begun: Begun): {
   // A response to HEAD has the headers of one with a body, and no body.
   const isPlain = coding === undefined || request.method === 'HEAD'
   if (isPlain) return { answering: plain, headers: compression.headers }
-  const compressor = compressing.compressors.open(compressing.service, coding)
+  const compressor = compressing.compressors.open(compressing.route, coding)
   const answering = new CompressedAnswering(plain, response, { compressor, isStream })
   return { answering, headers: compression.headers }
 }
 
 function compressionOfBegun(
   { request, status, headers }: Begun,
-  { service, compressors }: NonNullable<Begun['compressing']>,
+  { route, compressors }: NonNullable<Begun['compressing']>,
 ): Compression | undefined {
   const { headers: asked, method = 'GET' } = request
   const { 'accept-encoding': acceptEncoding, 'cache-control': cacheControl } = asked
-  return compressionOf({ status, method, headers, acceptEncoding, cacheControl }, compressors.hasRoom(service))
+  return compressionOf({ status, method, headers, acceptEncoding, cacheControl }, compressors.hasRoom(route))
 }

@@ -91,7 +91,7 @@ export class ClientAnswer {
   get #compressing() {
     const { rules, route } = this.#target ?? {}
     const { compressors } = this.#traffic
-    return route && rules?.given.compression ? { service: route.service, compressors } : undefined
+    return route && rules?.given.compression ? { route, compressors } : undefined
   }
 
   #ruled(headers: string[], endpoint: Endpoint | undefined): string[] {

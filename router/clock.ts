@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 
 /** The only source of time and of waiting in this process. */
 
@@ -19,6 +19,9 @@ export function after(ms: number, work: () => void): () => void {
   timer.unref()
   return () => clearTimeout(timer)
 }
+
+/** Waits until other work had its turn. */
+export const nextTurn = (): Promise<void> => immediate()
 
 /** Waits, and keeps the process alive meanwhile. For tests and measurements. */
 export const sleep = (ms: number): Promise<void> => delay(ms)

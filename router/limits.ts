@@ -40,12 +40,12 @@ export const limits = {
   rejectedStreams: 20,
   /** How often open requests of signed-in people are looked at. */
   visitsMs: 5_000,
-  /** Tokens of signed-in people that are not checked again. */
-  knownTokens: 10_000,
+  /** Tokens of signed-in people of one organization that are not checked again. */
+  knownTokens: 2_000,
   /** Cookies of one name that are tried. Browsers may send several with different paths. */
   triedCookies: 3,
-  /** Clients whose requests are counted for the limits of routes. */
-  countedClients: 100_000,
+  /** Clients of one organization whose requests are counted for the limits of routes. */
+  countedClients: 20_000,
   /** How many certificates are kept ready for handshakes. The others are prepared when needed. */
   readyCertificates: 500,
   /** A UDP client that is silent for this long is forgotten. */
@@ -99,21 +99,24 @@ export const limits = {
   asideMs: 1_000,
   /** How long a request waits for a sleeping service. */
   heldMs: 60_000,
-  /** How many requests may wait for one service, and for all services together. */
+  /** How many requests may wait for one service, and for all services. Organizations share them. */
   heldPerService: 256,
   heldRequests: 2_048,
   /** A control plane that has not asked for this long is considered away. */
   awayMs: 5_000,
   /** How long one request of the control plane for wakes may wait. */
   wakesMs: 60_000,
-  /** Wrong passwords that one client may send in a burst. It gains one more each second. */
-  wrongPasswords: 20,
-  /** Unknown passwords that are checked in a burst, for all clients together. */
-  unknownPasswords: 100,
-  /** The same, each second after the burst. It is a fraction of what the process can check. */
-  unknownPasswordsPerSecond: 30,
-  /** How many valid passwords, and how many clients with wrong ones, are remembered. */
-  knownPasswords: 10_000,
+  /** Passwords that are checked at the same time. Each takes one of the four threads of Node.js. */
+  passwordChecks: 2,
+  /** Checks that wait: of one organization, of one service, and of one client of a service. */
+  waitingChecks: [128, 32, 4],
+  /** Wrong passwords that one client may send to a service in a burst. It gains one a second. */
+  wrongPasswords: { burst: 20, perSecond: 1 },
+  /** Unknown passwords of one service, and of one organization, that are checked. */
+  servicePasswords: { burst: 100, perSecond: 20 },
+  organizationPasswords: { burst: 200, perSecond: 40 },
+  /** How many valid passwords, and how many clients, are remembered for one organization. */
+  knownPasswords: 2_000,
   /** While the control plane is away, numbers about traffic are written to a file this often. */
   keptCountsMs: 10_000,
   /** A file of a process that was killed is read once it is this old. */
@@ -122,10 +125,16 @@ export const limits = {
   keptCountFiles: 20,
   /** Files with lines of requests that ended processes leave. */
   keptLineFiles: 10,
-  /** Lines of requests of one service, and of all, that wait for the control plane. */
+  /**
+   * Lines of requests of one service, and of all, that wait for the control plane. Organizations
+   * share them.
+   */
   accessLinesPerService: 2_000,
   accessLines: 10_000,
-  /** Responses that are compressed at the same time, of all services and of one. Others are not. */
+  /**
+   * Responses that are compressed at the same time, of all services and of one. Others are not. An
+   * organization gets one more only if it then has no more than the remainder.
+   */
   compressors: 64,
   compressorsPerService: 32,
   /**

@@ -93,6 +93,7 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   redirects,
   requestHeaders: textsByName,
   signIn,
+  embeddable: flag,
 }
 
 /** Reads rules from untrusted data. Throws an Error that names the invalid rule. */

@@ -8,7 +8,7 @@ import { type BasicCredential, passwordCost } from '@quayside/contract/routes.ts
 import { until } from '../test/support/until.ts'
 import { createLog } from './log.ts'
 import { gives } from './password.ts'
-import { portOf, testBed, untilClosed } from './test-bed.ts'
+import { headOf, portOf, testBed } from './test-bed.ts'
 
 const { bytes, ...cost } = passwordCost
 const salt = Buffer.alloc(16, 7)
@@ -34,21 +34,22 @@ async function guarded(t: Parameters<typeof testBed>[0], name = 'shop') {
   })
   app.on('upgrade', (_request, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    const accept = 'Sec-WebSocket-Accept: ICX+Yqv66kxgM0FcWaLWlFLwTAI='
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accept}\r\n\r\n`)
   })
   await bed.lead([portOf(app)], { name, rules: { basicAuth } })
   return { ...bed, port: portOf(app), asked, logged }
 }
 
-test('a password matches the hashes of htpasswd and openssl', () => {
+test('a password matches the hashes of htpasswd and openssl', async () => {
   const made = {
     '$apr1$4HxwgUir$q2zJWMiQ8SK2nWoVY4bv7/': 'open sesame',
     '$apr1$r$5uJV37ZjPcZ/PtJwaF4Em1': 'a',
     '$apr1$QPNo0abc$.VYF27HToVnxpN/h4M8G6/': 'a rather long password, of more than sixteen bytes: ÄÖ',
   }
   for (const [hash, password] of Object.entries(made)) {
-    assert.ok(gives(Buffer.from(password), hash), password)
-    assert.ok(!gives(Buffer.from(`${password} `), hash), password)
+    assert.ok(await gives(Buffer.from(password), hash), password)
+    assert.ok(!(await gives(Buffer.from(`${password} `), hash)), password)
   }
 })
 
@@ -85,9 +86,10 @@ test('only requests with a valid password reach the application', async (t) => {
 
 test('an upgrade needs a password too', async (t) => {
   const { raw } = await guarded(t)
-  const upgrade = 'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
-  const refused = await untilClosed(raw(`${upgrade}\r\n`))
-  assert.match(refused, /^HTTP\/1.1 401 [\s\S]*\r\nWWW-Authenticate: Basic realm="shop"/)
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  const upgrade = `GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}`
+  const refused = await headOf(raw(`${upgrade}\r\n`))
+  assert.match(refused, /^HTTP\/1.1 401 [\s\S]*\r\nWWW-Authenticate: Basic realm="shop"/i)
   const [first] = await once(raw(`${upgrade}Authorization: ${as('cy:open sesame').authorization}\r\n\r\n`), 'data')
   assert.match(String(first), /^HTTP\/1.1 101 /)
 })

@@ -212,6 +212,8 @@ test('trailers that are not announced, or of a body with a declared length, are 
 const forbidden = [
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect'],
   ...['authorization', 'proxy-authorization', 'proxy', 'cookie', 'set-cookie', 'forwarded', 'x-real-ip', 'range'],
+  ...['x-authentik-username', 'x-webauth-user', 'cf-access-jwt-assertion', 'x-token-subject', 'remote-user'],
+  ...['tailscale-user-login', 'x-pomerium-claim-email', 'x-goog-iap-jwt-assertion', 'x-ms-client-principal'],
   ...['x-forwarded-for', 'x-forwarded-user', 'X_Forwarded_For', 'x_sum', 'x-quayside-door', 'content-encoding'],
   ...[
     'content-type',

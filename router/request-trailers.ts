@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { ClientRequest } from './client-message.ts'
+import { isIdentityName } from './identity-headers.ts'
 import { limits } from './limits.ts'
 import { isPassedName } from './request-head.ts'
 
@@ -59,6 +60,7 @@ export function announcedTrailers(request: ClientRequest, headers: readonly stri
 const isTrailerName = (lower: string): boolean =>
   isPassedName(lower) &&
   !earlyNames.has(lower) &&
+  !isIdentityName(lower) &&
   (sums.has(lower) || !earlyPrefixes.some((prefix) => lower.startsWith(prefix)))
 
 function readTrailers(raw: readonly string[], names: ReadonlySet<string>): readonly string[] {

@@ -110,6 +110,12 @@ function parseSpeech(value: unknown, where: string): Pick<Route, 'speaksHttp2'> 
   return { speaksHttp2: value }
 }
 
+function parseOrganization(value: unknown, where: string): Pick<Route, 'organization'> {
+  if (value === undefined) return {}
+  if (typeof value !== 'string' || value === '') throw new Error(`${where}: a string that is not empty is expected`)
+  return { organization: value }
+}
+
 function parseFollow(value: unknown, where: string): Pick<Route, 'follow'> {
   if (value === undefined) return {}
   if (typeof value !== 'string' || !hostForm.test(value))
@@ -162,6 +168,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(path === undefined ? {} : { path }),
     ...(rewrite === undefined ? {} : { rewrite }),
     ...(port === undefined ? {} : { listen: port }),
+    ...parseOrganization(given['organization'], `${where}.organization`),
     ...parseFollow(follow, `${where}.follow`),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),

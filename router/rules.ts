@@ -1,6 +1,7 @@
 import { networkList } from '@quayside/contract/forwarded.ts'
 import { compileRedirects, type Redirecting } from '@quayside/contract/redirects.ts'
 import type { RouteRules } from '@quayside/contract/routes.ts'
+import { compileLogins, type Logins } from './logins.ts'
 import type { Failure } from './pages.ts'
 
 /** The compiled rules of one route. */
@@ -12,6 +13,8 @@ export interface Rules {
   readonly passes: ((address: string) => boolean) | undefined
   /** Undefined: no request is redirected. */
   readonly redirects: Redirecting | undefined
+  /** Undefined: no password is required. */
+  readonly logins: Logins | undefined
   /** The headers to set in responses, by their names in lower case. */
   readonly headers: ReadonlyMap<string, readonly [string, string]>
   /** Whether every request without a body goes to an endpoint. */
@@ -34,13 +37,14 @@ const deciding = [
 
 /** Compiles the rules of a route. Throws if a network is invalid. */
 export function compileRules(given: RouteRules): Rules {
-  const { allow, deny, headers = {}, cors, sticky, signIn, maintenance, redirects } = given
+  const { allow, deny, headers = {}, cors, sticky, signIn, maintenance, redirects, basicAuth } = given
   return {
     given,
     allows: allow && networkList(allow),
     denies: deny && networkList(deny),
     passes: maintenance?.except && networkList(maintenance.except),
     redirects: redirects && compileRedirects(redirects),
+    logins: basicAuth && compileLogins(basicAuth),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
     isOpen: deciding.every((name) => !given[name]),
     keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky && !signIn,
@@ -142,6 +146,7 @@ export function ruledHeaders(rules: Rules, headers: readonly string[], { asked, 
   const kept = headers.filter((_, index) => !isSet(headers[index - (index % 2)]?.toLowerCase() ?? ''))
   return [
     ...(rules.given.signIn ? privateHeaders(kept) : kept),
+    ...(rules.given.signIn && !rules.given.embeddable ? isolatingHeaders(kept) : []),
     ...[...rules.headers.values()].flat(),
     ...corsHeaders(rules, asked.origin),
     ...(isNew ? ['Set-Cookie', `${stickyCookie}=${endpoint}; Path=${path}; HttpOnly; SameSite=Lax`] : []),
@@ -155,6 +160,16 @@ function privateHeaders(headers: readonly string[]): string[] {
   )
   return [...own, 'Cache-Control', 'private', 'Vary', 'Cookie']
 }
+
+/**
+ * Has browsers show the response of an application behind the sign-in to its own pages only, also
+ * browsers that do not say where a request comes from. A page of a frame has to allow it as well.
+ */
+const isolatingHeaders = (headers: readonly string[]): readonly string[] => {
+  const isSet = headers.some((name, at) => at % 2 === 0 && name.toLowerCase() === resourcePolicy.toLowerCase())
+  return [...(isSet ? [] : [resourcePolicy, 'same-origin']), 'Content-Security-Policy', "frame-ancestors 'self'"]
+}
+const resourcePolicy = 'Cross-Origin-Resource-Policy'
 
 const withoutSharing = (value: string): string =>
   value

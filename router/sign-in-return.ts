@@ -1,4 +1,4 @@
-import { admittedSince, isReturnPath, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
+import { admittedSince, isReturnPath, type SignInRule, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
 import type { ClientRequest } from './client-message.ts'
 import { wallClock } from './clock.ts'
 import { normalPath } from './normal-path.ts'
@@ -39,7 +39,7 @@ export function signInReturn(traffic: Traffic, request: ClientRequest, { head, h
   if (service === undefined || !rule || !isReturnPath(path)) return again
   const { isSecure } = head
   const back = { status: 303, message: 'You are signed in.', location: path } as const
-  const secret = startedWith(traffic, request, { token, path, key: rule.key, service, host, isSecure })
+  const secret = startedWith(traffic, request, { token, path, rule, service, host, isSecure })
   if (secret !== undefined) {
     const access = setCookie({ kind: 'access', service, isSecure }, `${secret}.${token}`)
     return { ...back, cookies: [access, setCookie({ kind: 'start', service, isSecure }, '')] }
@@ -60,7 +60,7 @@ const useless: Failure = {
 interface Offered {
   readonly token: string
   readonly path: string
-  readonly key: string
+  readonly rule: SignInRule
   readonly service: string
   readonly host: string
   readonly isSecure: boolean
@@ -68,8 +68,8 @@ interface Offered {
 
 /** Returns the secret of the browser for which the token was issued. Undefined if it is another. */
 function startedWith({ tokens }: Traffic, { headers }: ClientRequest, offered: Offered): string | undefined {
-  const { token, path, key, service, host, isSecure } = offered
-  const claims = tokens.check(token, key)
+  const { token, path, rule, service, host, isSecure } = offered
+  const claims = tokens.check(token, rule)
   if (!claims || claims.service !== service || claims.host !== host || claims.path !== digestOf(path)) return undefined
   if (Math.abs(wallClock() - claims.issuedAtMs) > tokenStartMs) return undefined
   return cookieValues(headers.cookie, { kind: 'start', service, isSecure }).find(

@@ -1,6 +1,13 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { longestToken, readClaims, type SignInClaims, tokenPurpose } from '@quayside/contract/sign-in.ts'
+import {
+  longestToken,
+  readClaims,
+  type SignInClaims,
+  type SignInRule,
+  tokenPurpose,
+} from '@quayside/contract/sign-in.ts'
 import { limits } from './limits.ts'
+import { OwnedMap } from './owned-map.ts'
 
 const tokenForm = /^([\w-]+)\.([\w-]{86})$/
 /** The beginning of an Ed25519 public key in the form that Node.js reads (RFC 8410). */
@@ -12,20 +19,21 @@ const keyHeader = Buffer.from('302a300506032b6570032100', 'hex')
  */
 export class SignInTokens {
   readonly #keys = new Map<string, KeyObject>()
-  #known = new Map<string, SignInClaims>()
+  readonly #known = new OwnedMap<SignInClaims>(limits.knownTokens)
 
-  /** Returns the content of a token that was signed with this key. Undefined if it was not. */
-  check(token: string, key: string): SignInClaims | undefined {
+  /**
+   * Returns the content of a token that was signed with the key of a rule. Undefined if it was not.
+   */
+  check(token: string, { key, organization }: Pick<SignInRule, 'key' | 'organization'>): SignInClaims | undefined {
     const name = `${key} ${token}`
-    const known = this.#known.get(name)
+    const known = this.#known.get(organization, name)
     if (known) return known
     const match = token.length > longestToken ? null : tokenForm.exec(token)
     const [, content = '', signature = ''] = match ?? []
     if (!match || !this.#isSigned(content, signature, key)) return undefined
     const claims = claimsIn(content)
     if (!claims) return undefined
-    if (this.#known.size >= limits.knownTokens) this.#known = new Map()
-    this.#known.set(name, claims)
+    this.#known.set(organization, name, claims)
     return claims
   }
 

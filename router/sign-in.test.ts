@@ -34,7 +34,9 @@ async function guarded(t: Parameters<typeof testBed>[0], people?: Readonly<Recor
   const lead = (known?: Readonly<Record<string, number>>) =>
     bed.lead([portOf(application)], { service, rules: guard }, listed(known))
   await lead(people)
-  return { ...bed, lead, seen, port: portOf(application) }
+  const leadBy = (rules: object) =>
+    bed.lead([portOf(application)], { service, rules: { ...guard, ...rules } }, listed())
+  return { ...bed, lead, leadBy, seen, port: portOf(application) }
 }
 
 /** The end of a request for a WebSocket, and the header that accepts it (RFC 6455, 1.3). */
@@ -247,6 +249,127 @@ test('a page of another origin changes nothing with the session of a person', as
   assert.equal((await post({ origin: 'http://app.localhost' })).status, 200)
   assert.equal((await post({})).status, 200, 'a program without a browser sends no origin')
 })
+
+const siblings: readonly Readonly<Record<string, string>>[] = ['same-site', 'cross-site'].flatMap((site) => [
+  ...['script', 'image', 'style', 'object', 'embed', 'video', 'font', 'empty', 'worker', 'track'].map((dest) => ({
+    'sec-fetch-site': site,
+    'sec-fetch-mode': 'no-cors',
+    'sec-fetch-dest': dest,
+  })),
+  ...['iframe', 'frame', 'object', 'embed', 'fencedframe'].map((dest) => ({
+    'sec-fetch-site': site,
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': dest,
+  })),
+  { 'sec-fetch-site': site, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script', origin: 'http://evil.localhost' },
+  { 'sec-fetch-site': site, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'http://evil.localhost' },
+  { 'sec-fetch-site': site },
+])
+const ownPages: readonly Readonly<Record<string, string>>[] = [
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+  { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  {},
+]
+
+test('a page of another origin loads nothing with the session of a person, but may open a page', async (t) => {
+  const { ask, seen } = await guarded(t)
+  const cookie = access()
+  for (const method of ['GET', 'HEAD']) {
+    for (const headers of siblings) {
+      const { status } = await ask({ method, headers: { cookie, ...headers } })
+      assert.equal(status, 403, `${method} ${JSON.stringify(headers)}`)
+    }
+  }
+  assert.deepEqual(seen, [])
+  for (const headers of ownPages) {
+    const { status, headers: answer } = await ask({ headers: { cookie, ...headers } })
+    assert.equal(status, 200, JSON.stringify(headers))
+    assert.equal(answer['cross-origin-resource-policy'], 'same-origin')
+    assert.equal(answer['content-security-policy'], "frame-ancestors 'self'")
+  }
+})
+
+test('a page of another origin loads what the setting of the application or its CORS rule allows', async (t) => {
+  const { ask, leadBy } = await guarded(t)
+  const cookie = access()
+  await leadBy({ embeddable: true })
+  for (const headers of siblings) {
+    const { status, headers: answer } = await ask({ headers: { cookie, ...headers } })
+    assert.equal(status, 200, JSON.stringify(headers))
+    assert.deepEqual(
+      [answer['cross-origin-resource-policy'], answer['content-security-policy']],
+      [undefined, undefined],
+    )
+  }
+  const cors = { methods: 'GET', headers: 'X-One' }
+  const read = { cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+  const load = { ...read, 'sec-fetch-mode': 'no-cors' }
+  const origin = 'http://shop.localhost'
+  for (const origins of [[origin], ['*']]) {
+    await leadBy({ cors: { ...cors, origins } })
+    assert.equal((await ask({ headers: { ...read, origin } })).status, 200, origins.join())
+    for (const headers of [load, { ...load, 'sec-fetch-dest': 'script' }]) {
+      assert.equal((await ask({ headers })).status, 403, 'nothing says which page loads it')
+    }
+  }
+  await leadBy({ cors: { ...cors, origins: [origin] } })
+  assert.equal((await ask({ headers: { ...read, origin: 'http://evil.localhost' } })).status, 403)
+})
+
+/** Headers of other gateways. Each one of them has the name of a person for some application. */
+const identities = [
+  ...['Remote-User', 'Remote-Name', 'Remote-Email', 'Remote-Groups', 'Remote-Anything', 'X-Remote-User'],
+  ...['X-Remote-Group', 'X-Remote-Extra-Scopes', 'X-Auth-Request-User', 'X-Auth-Request-Preferred-Username'],
+  ...['X-Auth-Request-Access-Token', 'X-Auth-Username', 'X-Auth-Userid', 'X-Auth-Roles', 'X-WEBAUTH-USER'],
+  ...['X-WEBAUTH-FULLNAME', 'X-Authentik-Username', 'X-Authentik-Jwt', 'X-Authelia-User'],
+  ...['Cf-Access-Authenticated-User-Email', 'Cf-Access-Jwt-Assertion', 'X-Goog-IAP-JWT-Assertion'],
+  ...['X-Goog-Authenticated-User-Email', 'X-Amzn-Oidc-Identity', 'X-Amzn-Oidc-Data', 'X-MS-CLIENT-PRINCIPAL'],
+  ...['X-MS-CLIENT-PRINCIPAL-NAME', 'X-Pomerium-Claim-Email', 'X-Pomerium-Jwt-Assertion', 'X-Vouch-User'],
+  ...['Tailscale-User-Login', 'X-Tailscale-User', 'X-Token-User-Email', 'X-Token-Subject', 'X-User-Id', 'X-User'],
+  ...['X-User-Roles', 'X-Username', 'X-Consumer-Username', 'X-Authenticated-Userid', 'X-Userinfo', 'OIDC-CLAIM-email'],
+  ...['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Forwarded-Preferred-Username'],
+  ...['X-Forwarded-Access-Token', 'X-Forwarded-Roles', 'X-Forwarded-Client-Cert', 'SSL-Client-Subject-DN'],
+  ...['Shib-Session-ID', 'SM-User', 'IV-User'],
+]
+const ordinary = ['X-User-Agent', 'X-Requested-With', 'X-Auth-Token', 'X-Request-Id', 'X-Authority', 'Remote', 'Ivory']
+
+test('an application learns who is signed in from the router alone, whatever headers a client sends', async (t) => {
+  for (const trusted of [[], ['127.0.0.1']]) {
+    const bed = await testBed(t, { trusted })
+    const seen: IncomingHttpHeaders[] = []
+    const application = await bed.application((request, response) => {
+      seen.push(request.headers)
+      response.end('inside')
+    })
+    application.on('upgrade', ({ headers }, socket) => {
+      seen.push(headers)
+      socket.end(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accepted}\r\n\r\n`)
+    })
+    await bed.lead([portOf(application)], { service, rules: guard }, listed())
+    const spelled = identities.flatMap((name) => [name, name.replaceAll('-', '_'), name.replace('-', '_')])
+    // HAProxy takes about a hundred headers of one request.
+    for (let from = 0; from < spelled.length; from += 50) {
+      const all = [...spelled.slice(from, from + 50), ...ordinary].map((name): [string, string] => [name, 'root'])
+      const inside = await bed.ask({ headers: { ...Object.fromEntries(all), cookie: access() } })
+      assert.equal(inside.status, 200)
+      const lines = all.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+      const upgrade = `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${access()}\r\n${lines}`
+      assert.match(await firstOf(bed.raw(upgrade + webSocket)), /^HTTP\/1\.1 101 /)
+    }
+    assert.equal(seen.length, 2 * Math.ceil(spelled.length / 50))
+    for (const headers of seen) {
+      const forged = Object.entries(headers).filter(([name, value]) => value === 'root' && !isOrdinary(name))
+      assert.deepEqual(forged, [])
+      assert.equal(headers['x-forwarded-email'], 'ada@example.org')
+      for (const name of ordinary) assert.equal(headers[name.toLowerCase()], 'root', name)
+    }
+  }
+})
+
+const isOrdinary = (name: string): boolean => ordinary.some((one) => one.toLowerCase() === name)
 
 /** Two services at one host. */
 async function divided(t: Parameters<typeof testBed>[0]): Promise<TestBed & { readonly seen: (string | undefined)[] }> {

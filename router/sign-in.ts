@@ -1,6 +1,7 @@
 import { admittedSince, isReturnPath, type SignInClaims, type SignInRule } from '@quayside/contract/sign-in.ts'
 import type { ClientRequest } from './client-message.ts'
 import { hostOf } from './host-of.ts'
+import { isIdentityName } from './identity-headers.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
 import { allowedOrigin, type Rules } from './rules.ts'
@@ -59,7 +60,7 @@ export function sessionOf(
 ): SignInClaims | undefined {
   for (const value of cookieValues(request.headers.cookie, { kind: 'access', service, isSecure })) {
     const dot = value.indexOf('.')
-    const claims = tokens.check(value.slice(dot + 1), rule.key)
+    const claims = tokens.check(value.slice(dot + 1), rule)
     if (!claims || claims.service !== service || claims.host !== host) continue
     if (digestOf(value.slice(0, dot)) === claims.challenge) return claims
   }
@@ -108,11 +109,14 @@ const unwelcome = ({ email }: SignInClaims, { name, service, head: { isSecure } 
 })
 
 /**
- * Whether a page of another origin sends a request that may have an effect. The application has no
- * sign-in of its own, so it is not expected to check that.
+ * Whether a page of another origin sends a request that may have an effect, or puts the response
+ * into a script, an image or a frame. The application has no sign-in of its own, so it is not
+ * expected to check that.
  */
 function isForeign({ method, headers }: ClientRequest, rules: Rules): boolean {
-  if (headers.upgrade === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')) return false
+  if (headers.upgrade === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')) {
+    return !rules.given.embeddable && isEmbedded(headers, rules)
+  }
   const { origin, host } = headers
   const allowed = allowedOrigin(rules, origin)
   if (allowed !== undefined && allowed !== '*') return false
@@ -121,27 +125,25 @@ function isForeign({ method, headers }: ClientRequest, rules: Rules): boolean {
   return site === 'cross-site' || site === 'same-site'
 }
 
+/**
+ * Whether a page of another origin loads something that it does not open as a page (Fetch
+ * Metadata). Older browsers do not say it; then the headers of the response have them refuse it.
+ */
+function isEmbedded(headers: ClientRequest['headers'], rules: Rules): boolean {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest = 'document' } = headers
+  if (site !== 'cross-site' && site !== 'same-site') return false
+  if (mode === 'navigate') return dest !== 'document'
+  return mode !== 'cors' || allowedOrigin(rules, headers.origin) === undefined
+}
+
 /** Returns a host without a usual port, which browsers leave out. */
 const authorityOf = (host: string | undefined): string => host?.toLowerCase().replace(/:(?:80|443)$/, '') ?? ''
-
-/** Headers that only the router may set for an application behind the sign-in. */
-const personHeaders = new Set(['x-forwarded-user', 'x-forwarded-email', 'x-forwarded-groups'])
-const aliases = new Set([
-  'x-forwarded-preferred-username',
-  'x-forwarded-access-token',
-  'remote-user',
-  'remote-email',
-  'remote-groups',
-  'x-auth-request-user',
-  'x-auth-request-email',
-  'x-auth-request-groups',
-])
 
 /** Replaces the headers about the person. Programs know the same facts under several names. */
 function introduce({ forwarded }: RequestHead, { account, email, role }: SignInClaims): void {
   for (let index = forwarded.length - 2; index >= 0; index -= 2) {
     const lower = forwarded[index]?.toLowerCase() ?? ''
-    if (personHeaders.has(lower) || aliases.has(lower)) forwarded.splice(index, 2)
+    if (isIdentityName(lower)) forwarded.splice(index, 2)
   }
   forwarded.push('X-Forwarded-User', account, 'X-Forwarded-Email', plain(email), 'X-Forwarded-Groups', plain(role))
 }

@@ -2,18 +2,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerFailure } from './answer-failure.ts'
-import { answeredByRules, doorOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
+import { answeredByRules, type Door, doorOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
+import { watchClientEnd } from './client-end.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
 import { Connections, refuseConnection } from './connections.ts'
 import { enterDoor } from './door.ts'
 import { endConnection } from './end-connection.ts'
-import { failureOf } from './endpoint-failure.ts'
+import { failureOf, movedAway } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
 import { linedReply } from './lined-reply.ts'
+import { ownerOf } from './owner.ts'
 import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
 import { readableBy } from './rules.ts'
@@ -116,9 +118,8 @@ export function serve(
   }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const rules = target?.rules
-  const line = rules?.given.accessLines
-    ? traffic.lines.watch(target?.route.service ?? '', request, response, head.client)
-    : undefined
+  const line =
+    target && rules?.given.accessLines ? traffic.lines.watch(target.route, request, response, head.client) : undefined
   const astray =
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
@@ -128,37 +129,79 @@ export function serve(
     if (target) traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
-  if (rules && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })) {
-    traffic.services.recordOwn(target.route.service, response.statusCode, 0)
-    return
-  }
+  const passage = { head, host, awaitsContinue, target, line }
+  // The rules of most routes let every request without a body pass.
+  const mayAnswer = rules !== undefined && target !== undefined && (!rules.isOpen || head.hasBody)
+  const answered = mayAnswer && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })
+  if (answered instanceof Promise) void passLater(traffic, request, response, { passage, answered })
+  else if (answered) traffic.services.recordOwn(target?.route.service ?? '', response.statusCode, 0)
+  else pass(traffic, request, response, { passage, now: target })
+}
+
+/** Passes a request once its password is checked. Never rejects. */
+async function passLater(
+  traffic: Traffic,
+  request: ClientRequest,
+  response: ClientResponse,
+  { passage, answered }: { readonly passage: Accepted['passage']; readonly answered: Promise<boolean> },
+): Promise<void> {
+  const beganAt = monotonic()
+  const isAnswered = await answered
+  const service = passage.target?.route.service ?? ''
+  if (response.destroyed && !response.headersSent) traffic.services.recordOwn(service, 499, monotonic() - beganAt)
+  else if (isAnswered) traffic.services.recordOwn(service, response.statusCode, monotonic() - beganAt)
+  else pass(traffic, request, response, { passage, now: traffic.routes.find(passage.host, request.url) })
+}
+
+/** A request that its rules have accepted, and the target of the current table. */
+interface Accepted {
+  readonly passage: ConstructorParameters<typeof Exchange>[3]
+  readonly now: Target | undefined
+}
+
+/** Sends an accepted request to its endpoint, or has it wait for one. */
+function pass(traffic: Traffic, request: ClientRequest, response: ClientResponse, { passage, now }: Accepted): void {
+  const { head, host, target } = passage
   prepare(target, head)
   watchVisit(traffic, head, response)
-  const failure = enterDoor(traffic, target, head, response) ?? failureOf(target, host)
-  if (failure && target?.route.asleep && !traffic.closing) {
-    const heldAt = monotonic()
-    let isHeld = true
-    const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
-      go: (awake) => {
-        isHeld = false
-        new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(awake)
-      },
-      fail: (reason) => {
-        isHeld = false
-        traffic.counts.failed++
-        answerFailure(request, response, readableBy(reason, rules, request.headers.origin), head)
-        traffic.services.recordOwn(target.route.service, reason.status, monotonic() - heldAt)
-      },
-    })
-    response.once('close', () => {
-      cancel()
-      if (isHeld) traffic.services.recordOwn(target.route.service, 499, monotonic() - heldAt)
-    })
-  } else if (failure) {
-    answerFailure(request, response, readableBy(failure, rules, request.headers.origin), head)
-    if (target) traffic.services.recordOwn(target.route.service, failure.status, 0)
-  } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(target)
+  const failure = enterDoor(traffic, target, head, response) ?? failureNow(target, now, host)
+  if (!failure) {
+    new Exchange(traffic, request, response, passage).send(now)
+    return
+  }
+  const refuse = (reason: Failure, waitedMs: number): void => {
+    answerFailure(request, response, readableBy(reason, target?.rules, request.headers.origin), head)
+    if (target) traffic.services.recordOwn(target.route.service, reason.status, waitedMs)
+  }
+  if (!now?.route.asleep || isMoved(target, now) || traffic.closing) {
+    refuse(failure, 0)
+    return
+  }
+  const heldAt = monotonic()
+  let isHeld = true
+  const cancel = traffic.waiting.hold({ host, url: request.url }, now, {
+    go: (awake) => {
+      isHeld = false
+      new Exchange(traffic, request, response, passage).send(awake)
+    },
+    fail: (reason) => {
+      isHeld = false
+      traffic.counts.failed++
+      refuse(reason, monotonic() - heldAt)
+    },
+  })
+  response.once('close', () => {
+    cancel()
+    if (isHeld) traffic.services.recordOwn(now.route.service, 499, monotonic() - heldAt)
+  })
 }
+
+/** Whether the table leads to another service than the one whose rules accepted the request. */
+const isMoved = (accepted: Target | undefined, now: Target | undefined): boolean =>
+  now !== undefined && now.route.service !== accepted?.route.service
+
+const failureNow = (accepted: Target | undefined, now: Target | undefined, host: string): Failure | undefined =>
+  isMoved(accepted, now) ? movedAway(host) : failureOf(now, host)
 
 /** Changes the headers of a request to what its endpoint gets. */
 function prepare(target: Target | undefined, head: RequestHead): void {
@@ -192,9 +235,37 @@ export function serveUpgrade(traffic: Traffic, request: ClientRequest, parts: Up
   const host = hostOf(head.host ?? '')
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const reply = target?.rules?.given.accessLines
-    ? linedReply(parts.reply, client, traffic.lines.begin(target.route.service, request, head.client))
+    ? linedReply(parts.reply, client, traffic.lines.begin(target.route, request, head.client))
     : parts.reply
-  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
+  const shut = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
+  const conclude = (ruled: Failure | undefined, now: Target | undefined): void =>
+    joinOrRefuse(traffic, request, { client, early, reply }, { head, host, target, ruled, now })
+  if (!(shut instanceof Promise)) {
+    conclude(shut, target)
+    return
+  }
+  const stopWatch = watchClientEnd(client)
+  void shut.then((ruled) => {
+    stopWatch()
+    if (!client.destroyed) conclude(ruled, host === undefined ? undefined : traffic.routes.find(host, request.url))
+    else if (target) traffic.services.recordOwn(target.route.service, 499, 0)
+  })
+}
+
+/** A request for an upgrade that the rules of its route have looked at. */
+interface Examined {
+  readonly head: RequestHead
+  readonly host: string | undefined
+  readonly target: Target | undefined
+  /** Why the rules refuse it. */
+  readonly ruled: Failure | undefined
+  /** The target of the current table. */
+  readonly now: Target | undefined
+}
+
+function joinOrRefuse(traffic: Traffic, request: ClientRequest, parts: UpgradeParts, examined: Examined): void {
+  const { client, early, reply } = parts
+  const { head, host, target, ruled, now } = examined
   const refusal = head.refusal ?? upgradeRefusal(head, target)
   const failure =
     (host === undefined ? undefined : signInReturn(traffic, request, { head, host })) ??
@@ -202,6 +273,7 @@ export function serveUpgrade(traffic: Traffic, request: ClientRequest, parts: Up
     (refusal === undefined ? undefined : malformed({ refusal })) ??
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target })) ??
+    (host !== undefined && isMoved(target, now) ? movedAway(host) : undefined) ??
     enterDoor(traffic, target, head, client)
   if (host !== undefined && failure === undefined) {
     prepare(target, head)
@@ -235,9 +307,9 @@ function astrayFailure(
   }
 }
 
-const namesOf = ({ route: { name, service } }: Target) => ({ name, service })
+const namesOf = ({ route }: Target) => ({ name: route.name, service: route.service, owner: ownerOf(route) })
 
-const shutBy = (...[traffic, request, ruled]: Parameters<typeof doorOf>): Failure | undefined =>
+const shutBy = (...[traffic, request, ruled]: Parameters<typeof doorOf>): Door =>
   refusalOf(traffic, request, ruled) ?? doorOf(traffic, request, ruled)
 
 /**

@@ -39,14 +39,17 @@ test('a client with too many requests gets 429 and the time of the next one, oth
 
 test('requests come back evenly, and few clients are remembered', () => {
   const limits = new RequestLimits(2)
-  assert.deepEqual([limits.take('a', 2, 0), limits.take('a', 2, 0), limits.take('a', 2, 0)], [0, 0, 30_000])
-  assert.equal(limits.take('a', 2, 29_999) > 0, true)
-  assert.equal(limits.take('a', 2, 30_001), 0)
+  const take = (client: string, now: number, owner = 'o') => limits.take({ owner, client }, 2, now)
+  assert.deepEqual([take('a', 0), take('a', 0), take('a', 0)], [0, 0, 30_000])
+  assert.equal(take('a', 29_999) > 0, true)
+  assert.equal(take('a', 30_001), 0)
   // Time that nobody used does not add up beyond a minute's number.
-  for (const expected of [true, true, false]) assert.equal(limits.take('a', 2, 1e9) === 0, expected)
-  limits.take('b', 2, 1e9)
-  limits.take('c', 2, 1e9)
-  assert.equal(limits.take('a', 2, 1e9), 0)
+  for (const expected of [true, true, false]) assert.equal(take('a', 1e9) === 0, expected)
+  for (const client of 'bcdefg') take(client, 1e9, 'another')
+  assert.equal(take('a', 1e9) > 0, true, 'clients of another owner take no room')
+  take('b', 1e9)
+  take('c', 1e9)
+  assert.equal(take('a', 1e9), 0)
 })
 
 test('a service in maintenance answers 503 with its message, except to some networks', async (t) => {

@@ -122,6 +122,35 @@ test('the number of held requests and their time are limited', async () => {
   assert.match(failures[1]?.message ?? '', /platform is away/)
 })
 
+test('waiting requests of one organization leave room for sleeping services of others', async (t) => {
+  const bed = await testBed(t, { connections: { total: 10_000, perClient: 10_000 } })
+  const shop = await bed.application((_, response) => response.end('awake'))
+  const route = (service: string, organization: string) => {
+    const host = `${service}.localhost`
+    return { host, service, organization, name: service, endpoints: [], asleep: true, reason: 'it is asleep' }
+  }
+  const evil = Array.from({ length: 9 }, (_, n) => route(`evil${n}`, 'evil'))
+  const asleep = { version: 1, routes: [...evil, route('shop', 'good')] }
+  assert.equal((await bed.tell('PUT', '/routes', asleep)).status, 200)
+  const agent = new Agent({ maxSockets: 5_000 })
+  t.after(() => agent.destroy())
+  const answers = evil.flatMap(({ host }) =>
+    Array.from({ length: limits.heldPerService }, () => bed.ask({ host, agent }).catch(() => undefined)),
+  )
+  await until('every place is taken', async () => (await heldBy(bed)) === limits.heldRequests)
+  const visits = Array.from({ length: 20 }, () => bed.ask({ host: 'shop.localhost' }))
+  await until('the other service is to wake', async () =>
+    String((await wakes(bed, -1, 1))['services']).includes('shop'),
+  )
+  assert.equal(await heldBy(bed), limits.heldRequests)
+  const endpoints = [{ address: '127.0.0.1', port: portOf(shop) }]
+  const awake = { host: 'shop.localhost', service: 'shop', organization: 'good', name: 'shop', endpoints }
+  assert.equal((await bed.tell('PUT', '/routes', { version: 2, routes: [...evil, awake] })).status, 200)
+  for (const { status, body } of await Promise.all(visits)) assert.deepEqual([status, body], [200, 'awake'])
+  agent.destroy()
+  await Promise.all(answers)
+})
+
 test('activity counts total and open requests once for an endpoint with several names', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => response.end('ok'))

@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto'
 import { after, monotonic } from './clock.ts'
 import { failureOf, movedAway } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
+import { ownerOf } from './owner.ts'
 import type { Failure } from './pages.ts'
 import type { Routes } from './routes.ts'
+import { SharedPlaces } from './shared-places.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -24,6 +26,7 @@ interface Asked {
 
 interface Entry extends Held, Asked {
   readonly service: string
+  readonly owner: string
   readonly name: string
   readonly cancelTimer: () => void
 }
@@ -36,14 +39,16 @@ export interface Wakes {
 
 /**
  * Holds a limited number of requests for sleeping services until a table lists an endpoint for
- * them. Their bodies are not read meanwhile. The control plane calls `wakes` to learn which
- * services to start. If it is away, the requests time out with a message that says so.
+ * them. Organizations share the places. Bodies are not read meanwhile. The control plane calls
+ * `wakes` to learn which services to start. If it is away, the requests time out with a message
+ * that says so.
  */
 export class Waiting {
   readonly #routes: Routes
   readonly #heldMs: number
   readonly #held = new Map<string, Set<Entry>>()
-  #total = 0
+  readonly #owners = new Map<string, Set<Entry>>()
+  readonly #places = new SharedPlaces(limits.heldRequests)
   /** Starts at a random number, so that a new process is not mistaken for the previous one. */
   #sequence = randomInt(2 ** 40)
   #askedAt = Number.NEGATIVE_INFINITY
@@ -56,30 +61,30 @@ export class Waiting {
 
   /** Returns how many requests are held. */
   get size(): number {
-    return this.#total
+    return this.#places.size
   }
 
   /** Holds a request for a sleeping service. The returned function drops it without a response. */
-  hold({ host, url }: Asked, { route: { service, name } }: Target, held: Held): () => void {
+  hold({ host, url }: Asked, { route }: Target, held: Held): () => void {
+    const { service, name } = route
+    const owner = ownerOf(route)
     const others = this.#held.get(service)
-    if (this.#total >= limits.heldRequests || (others?.size ?? 0) >= limits.heldPerService) {
-      held.fail({
-        status: 503,
-        message: `${name} is waking up, and too many requests wait for it.`,
-        retryAfterSeconds: 5,
-      })
+    if ((others?.size ?? 0) >= limits.heldPerService || !this.#makeRoom(owner)) {
+      held.fail(tooMany(name))
       return () => {}
     }
     const entry: Entry = {
       host,
       url,
       service,
+      owner,
       name,
       go: (target) => held.go(target),
       fail: (failure) => held.fail(failure),
       cancelTimer: after(this.#heldMs, () => this.#giveUp(entry)),
     }
-    this.#total++
+    this.#places.take(owner)
+    this.#owners.set(owner, (this.#owners.get(owner) ?? new Set()).add(entry))
     if (others) others.add(entry)
     else {
       this.#held.set(service, new Set([entry]))
@@ -87,6 +92,14 @@ export class Waiting {
       for (const tell of [...this.#listeners]) tell()
     }
     return () => void this.#drop(entry)
+  }
+
+  /** Whether an owner may have one more. May end the newest request of another owner for it. */
+  #makeRoom(owner: string): boolean {
+    const { isFree, from } = this.#places.roomFor(owner)
+    const newest = from === undefined ? undefined : [...(this.#owners.get(from) ?? [])].at(-1)
+    if (newest && this.#drop(newest)) newest.fail(tooMany(newest.name))
+    return isFree
   }
 
   /**
@@ -126,7 +139,7 @@ export class Waiting {
       this.#askedAt = monotonic()
       this.#listeners.add(end)
       signal.addEventListener('abort', end, { once: true })
-      if (signal.aborted || (sequence !== this.#sequence && this.#total > 0)) end()
+      if (signal.aborted || (sequence !== this.#sequence && this.size > 0)) end()
     })
   }
 
@@ -153,9 +166,18 @@ export class Waiting {
   #drop(entry: Entry): boolean {
     const entries = this.#held.get(entry.service)
     if (!entries?.delete(entry)) return false
-    this.#total--
+    this.#places.release(entry.owner)
+    const own = this.#owners.get(entry.owner)
+    own?.delete(entry)
+    if (own?.size === 0) this.#owners.delete(entry.owner)
     if (entries.size === 0) this.#held.delete(entry.service)
     entry.cancelTimer()
     return true
   }
 }
+
+const tooMany = (name: string): Failure => ({
+  status: 503,
+  message: `${name} is waking up, and too many requests wait for it.`,
+  retryAfterSeconds: 5,
+})

@@ -77,6 +77,7 @@ export const advancedSettings = {
   'network.router.redirects': own(text('ACH', '{}')),
   'network.router.request_headers': own(text('ACH', '{}')),
   'network.router.sign_in': own(text('ACH', null)),
+  'network.router.sign_in_embeddable': own(flag('ACH', false)),
   'network.gateway_api.http_request_timeout_seconds': number('ACH', null),
   'network.gateway_api.http_connection_idle_timeout_seconds': number('ACH', null),
   'network.gateway_api.retry.num_retries': number('ACH', null),

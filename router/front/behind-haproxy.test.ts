@@ -32,6 +32,8 @@ else {
   await import('../sign-in.test.ts')
   await import('../sign-in-tls.test.ts')
   await import('../rules.test.ts')
+  await import('../passwords.test.ts')
+  await import('../password-attacks.test.ts')
   await import('../visitor-rules.test.ts')
   await import('../compressing.test.ts')
 }

@@ -8,7 +8,7 @@ import { linesOf, mapCommands } from './map-changes.ts'
 
 const endpoints = [{ address: '10.0.0.3', port: 8080 }]
 const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
-const route: Route = { host: 'app.test', service: 's', name: 'shop', endpoints, rules }
+const route: Route = { host: 'app.test', service: 's', organization: 'o', name: 'shop', endpoints, rules }
 const sources = {
   port: '8080',
   tlsPort: '443',

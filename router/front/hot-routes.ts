@@ -71,7 +71,7 @@ function isHot(route: Route): boolean {
 
 /** A route with any other member is not hot, so a new one is never ignored. */
 const knownMembers: ReadonlySet<string> = new Set<keyof Route>([
-  ...(['host', 'path', 'rewrite', 'listen', 'service', 'name', 'endpoints'] as const),
+  ...(['host', 'path', 'rewrite', 'listen', 'service', 'organization', 'name', 'endpoints'] as const),
   ...(['follow', 'replicas', 'reason', 'asleep', 'rules', 'tls'] as const),
 ])
 

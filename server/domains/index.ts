@@ -11,6 +11,7 @@ export {
   setCanaryCounts,
   setCanaryEndpoints,
 } from './canary-store.ts'
+export { checkLogins } from './check-logins.ts'
 export { createCustomDomains } from './custom-domains.ts'
 export { createHostDeclarer } from './declare-hosts.ts'
 export { listEnvironmentLinks } from './environment-links.ts'

@@ -43,6 +43,7 @@ function changedBy(key: string): RouteRules {
   if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
   if (key.includes('.cors_allow_')) return changedBy('network.ingress.enable_cors')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
+  if (key === `${signInSetting}_embeddable`) return { ...changedBy(signInSetting), embeddable: true }
   if (key === signInSetting) return { signIn: signInRule('', [], undefined) }
   const all = rulesOf('application', { [key]: samples[key] ?? null }, key.includes('.grpc_')) ?? {}
   const usual = usualRules()

@@ -196,6 +196,13 @@ test('settings about visitors become rules', () => {
   })
 })
 
+test('responses of an application behind the sign-in may be embedded only if its setting says so', () => {
+  const embeddable = { sign_in_embeddable: true }
+  assert.equal(rulesProblem(router(embeddable)), undefined)
+  assert.deepEqual(rulesOf('application', router({ ...embeddable, sign_in: 'member' })), { ...usual, embeddable: true })
+  assert.deepEqual(rulesOf('application', router(embeddable)), usual, 'without a sign-in it has no effect')
+})
+
 test('settings about visitors that the router cannot use are rejected', () => {
   for (const [name, value] of [
     ['maintenance_message', 'a\nb'],

@@ -212,6 +212,7 @@ export async function readTable(
         ? {}
         : { listen: { protocol: public_protocol, port: public_port } }),
       service: service_id,
+      organization: organization_id,
       name,
       endpoints,
       ...((endpoints.length === 0 && !canary) || release_id === null

@@ -63,6 +63,9 @@ export const visitorReaders = (
     if (roles !== '') rolesIn(roles)
     return {}
   },
+  // It has no effect on services that everybody may open.
+  [`${signInSetting}_embeddable`]: (value, all) =>
+    value === true && text(all[signInSetting]) !== '' ? { embeddable: true } : {},
   // Before the message, so that a wrong network is named by its own setting.
   [`${prefix}maintenance_source_range`]: (value) => {
     networksOf(value)

@@ -73,6 +73,26 @@ test('a deployment fails and no login changes when the variable is missing, empt
   assert.equal(await letIn(), 'cy')
 })
 
+test('a list with a login twice is rejected as a variable, and fails a deployment that finds it', async () => {
+  const refused = async (method: string, at: string, value: string) => {
+    const answer = await call(a.tokens.ADMIN, method, at, { key: 'NOBODY', value })
+    assert.equal(answer.status, 400)
+    assert.match(Object(answer.body).detail, /^value: the router takes logins from NOBODY, .* in pair 1 and pair 3\./)
+  }
+  const [row] = await database`select id from variable where key = 'NOBODY' and service_id = ${id}`
+  await refused('PUT', `${path}/environmentVariable/${row?.['id']}`, 'ann:one,ben:two,ann:three')
+  for (const at of [`/environment/${environmentId}`, `/project/${a.objects.projectId}`]) {
+    await refused('POST', `${at}/environmentVariable`, 'ann:one,ben:two,ann:three')
+    await refused('POST', `${at}/secret`, 'ann:one\nben:two\nann:three')
+  }
+  await send('POST', `${path}/environmentVariable`, { key: 'TWICE', value: 'ann:one,ann:two' })
+  await send('PUT', `${path}/advancedSettings`, { [setting]: 'TWICE' })
+  const again = await deploy()
+  assert.equal(again.state, 'DEPLOYMENT_ERROR')
+  assert.match(again.log, /the variable TWICE has the same login in pair 1 and pair 2\./)
+  assert.equal(await letIn(), 'cy')
+})
+
 test('the setting alone changes the version, and a rollback restores the logins of its version', async () => {
   const [former] = await database`
     select q.execution_id as execution from release r join deployment_request q on q.id = r.request_id

@@ -10,6 +10,7 @@ export const basicAuthSetting = 'network.ingress.basic_auth_env_var'
 
 interface Service {
   readonly kind: string
+  readonly organization_id: string
   readonly advanced_settings: SettingValues
 }
 
@@ -17,7 +18,7 @@ interface Service {
  * Returns the name of the variable in the current settings. Empty if the router requires no
  * password.
  */
-export function wantedPasswordsIn({ kind, advanced_settings }: Service): string {
+export function wantedPasswordsIn({ kind, advanced_settings }: Omit<Service, 'organization_id'>): string {
   const name = basicAuthSetting in settingsOfKind(kind) ? advanced_settings[basicAuthSetting] : undefined
   return typeof name === 'string' ? name : ''
 }
@@ -26,17 +27,17 @@ export function wantedPasswordsIn({ kind, advanced_settings }: Service): string 
  * Returns the logins of a version from its variables; null if everybody has access. Throws
  * `invalid` without any part of the value.
  */
-export function basicAuthOf(
+export async function basicAuthOf(
   service: Service,
   given: { readonly plain: PlainVariables; readonly secret: PlainVariables },
-): readonly BasicCredential[] | null {
+): Promise<readonly BasicCredential[] | null> {
   const name = wantedPasswordsIn(service)
   if (name === '') return null
   const side = [given.secret.variables, given.plain.variables].find((variables) => Object.hasOwn(variables, name))
   const again = `Change the variable, or clear the setting, and deploy again.`
   if (!side) throw new AppError('invalid', `${basicAuthSetting}: there is no variable ${name}. ${again}`)
   try {
-    return credentialsOf(side[name] ?? '')
+    return await credentialsOf(side[name] ?? '', service.organization_id)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read'
     throw new AppError('invalid', `${basicAuthSetting}: the variable ${name} ${why}. ${again}`)

@@ -83,7 +83,7 @@ export async function freeze(
     event_scaling,
     commit: request.commit,
     image: null,
-    basic_auth: basicAuthOf(service, { plain, secret }),
+    basic_auth: await basicAuthOf(service, { plain, secret }),
     variables: plain,
     sealed_variables: anySecret ? await sealed() : null,
   }

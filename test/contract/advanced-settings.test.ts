@@ -100,6 +100,11 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
     'test/accounts/applications.test.ts',
     'a person with a session gets a token for this service, host, browser and path',
   ],
+  'network.router.sign_in_embeddable': [
+    true,
+    'server/domains/route-rules.test.ts',
+    'responses of an application behind the sign-in may be embedded only if its setting says so',
+  ],
   'network.ingress.basic_auth_env_var': [
     'WHO',
     'server/releases/basic-auth.test.ts',

@@ -142,6 +142,10 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
     pattern: /\bsetTimeout\(|\bsetInterval\(|node:timers/,
     places: ['server/lib/clock.ts', 'contract/end-process.ts', 'router/'],
   },
+  'hash passwords on the thread that serves everybody': {
+    pattern: /\b(?:scrypt|pbkdf2)Sync\b/,
+    places: [],
+  },
   'ask for the time': { pattern: /\bDate\.now\(/, places: ['server/lib/', 'router/'] },
   'read the address of a connection': {
     pattern: /\brequest\.ip\b|\bremoteAddress\b/,
@@ -165,7 +169,7 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   },
 }
 for (const [what, { pattern, places }] of Object.entries(reserved)) {
-  test(`only ${places.join(', ')} may ${what}`, () => {
+  test(`${places.length === 0 ? 'no file' : `only ${places.join(', ')}`} may ${what}`, () => {
     const wrong = sources.filter(
       ({ path, text }) => pattern.test(text) && !places.some((place) => path.startsWith(place)),
     )

@@ -19,6 +19,8 @@ const allowed: Readonly<Record<string, string>> = {
   'server/disk/disk-store.ts':
     'expands the list of storages of a release into rows; a column would store the list twice',
   'server/disk/organization-store.ts': 'expands the list of storages of a service into rows',
+  'server/domains/login-variable-store.ts':
+    'asks which service has logins from a variable, only for a write that is about to be rejected',
   'server/environments/overview-store.ts': 'returns the icon, which all kinds store at the same place',
   'server/observations/observation-store.ts':
     'returns the ports of charts whole; a column would store them for all kinds',

@@ -1,3 +1,4 @@
+import { checkLogins } from '../../domains/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { createAny, editAny, listAny, removeAny, standOnAny } from '../../variables/index.ts'
 import type { Handlers } from '../call.ts'
@@ -15,10 +16,14 @@ export const anyVariableHandlers = (rooms: Rooms) => {
     createAnyVariable: async (call) => {
       const { variable_scope: scope, variable_parent_id: id, ...input } = call.body
       checkSource(input)
-      return createAny(rooms, await find(call, { access: 'write', scope, id, field: 'variable_scope' }), input)
+      const place = await find(call, { access: 'write', scope, id, field: 'variable_scope' })
+      await checkLogins(rooms.database, place, input)
+      return createAny(rooms, place, input)
     },
     editAnyVariable: async ({ target, body }) => {
       checkSource(body)
+      const { project_id: projectId, environment_id: environmentId, service_id: serviceId } = target
+      await checkLogins(rooms.database, { projectId, environmentId, serviceId }, body)
       return editAny(rooms, target, body)
     },
     deleteAnyVariable: async ({ target }) => void (await removeAny(rooms, target)),

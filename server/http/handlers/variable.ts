@@ -1,4 +1,5 @@
 import { visible } from '../../access/index.ts'
+import { checkLogins } from '../../domains/index.ts'
 import {
   createSecret,
   createVariable,
@@ -19,14 +20,20 @@ import { environmentScope, projectScope, scopeOf } from './variable-parent.ts'
 /** Handlers for variables and secrets of the target: a project, an environment or a service. */
 export const variableHandlers = (rooms: Rooms) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
+  /** Returns the scope of a variable whose new value is valid for the services in it. */
+  const checked = async (target: Parameters<typeof scopeOf>[0], body: Parameters<typeof checkLogins>[2]) => {
+    const scope = scopeOf(target)
+    await checkLogins(rooms.database, scope, body)
+    return scope
+  }
   return {
     listVariables: async ({ target }) => ({ results: await listVariables(rooms, scopeOf(target)) }),
-    createVariable: ({ target, body }) => createVariable(rooms, scopeOf(target), body),
-    editVariable: ({ target, ids, body }) => editVariable(rooms, scopeOf(target), idOf(ids), body),
+    createVariable: async ({ target, body }) => createVariable(rooms, await checked(target, body), body),
+    editVariable: async ({ target, ids, body }) => editVariable(rooms, await checked(target, body), idOf(ids), body),
     deleteVariable: async ({ target, ids }) => void (await removeVariable(rooms, scopeOf(target), idOf(ids))),
     listSecrets: async ({ target }) => ({ results: await listSecrets(rooms, scopeOf(target)) }),
-    createSecret: ({ target, body }) => createSecret(rooms, scopeOf(target), body),
-    editSecret: ({ target, ids, body }) => editSecret(rooms, scopeOf(target), idOf(ids), body),
+    createSecret: async ({ target, body }) => createSecret(rooms, await checked(target, body), body),
+    editSecret: async ({ target, ids, body }) => editSecret(rooms, await checked(target, body), idOf(ids), body),
     deleteSecret: async ({ target, ids }) => void (await removeSecret(rooms, scopeOf(target), idOf(ids))),
     createVariableAlias: ({ target, ids, body }) =>
       standOnVariable(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),

@@ -51,6 +51,7 @@ const all: Required<RouteRules> = {
   redirects: [{ from: '/old', to: '/new', status: 308 }],
   requestHeaders: { 'X-Zone': 'blue' },
   signIn: { page: 'https://quayside.test/oidc/applications', key: 'A'.repeat(43), organization: 'o', roles: [] },
+  embeddable: true,
 }
 
 test('Traefik applies these rules, and names why it cannot apply the others', () => {
@@ -58,7 +59,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   assert.deepEqual(
     unsupported.map(({ rule }) => rule),
     [
-      ...['deny', 'redirects', 'maintenance', 'signIn', 'accessLines', 'compression'],
+      ...['deny', 'redirects', 'maintenance', 'signIn', 'embeddable', 'accessLines', 'compression'],
       ...['maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
     ],
   )

@@ -28,6 +28,7 @@ const table: RuleTable<Part, Setting> = {
   redirects: never('the platform writes redirects only for its own router'),
   maintenance: never('the platform answers during maintenance only by its own router'),
   signIn: never('only the router of the platform knows who is signed in'),
+  embeddable: never('only the router of the platform knows who is signed in'),
   requestsPerMinute: (average) => ({
     middleware: { name: 'rate', spec: { rateLimit: { average, period: '1m', burst: average } } },
   }),
