@@ -21,7 +21,7 @@ const newOwner = async (): Promise<StackOwner> => {
 }
 const textOf = (serial: number): string => JSON.stringify({ version: 4, serial, lineage: 'one', resources: [] })
 const snapshot = async (owner: StackOwner, run: string, serial: number): Promise<void> => {
-  const state = readState(Buffer.from(textOf(serial)))
+  const state = await readState(Buffer.from(textOf(serial)))
   assert.ok(state)
   await database.begin((sql) => stacks.keepSnapshot(sql, owner, run, state))
 }
@@ -56,10 +56,10 @@ test('the empty state with which a run begins is not kept', async () => {
   assert.deepEqual(await versions(owner), [])
 })
 
-test('a state that is being written is not read', () => {
+test('a state that is being written is not read', async () => {
   const text = textOf(1)
   for (let length = 0; length < text.length; length++) {
-    assert.equal(readState(Buffer.from(text.slice(0, length))), undefined)
+    assert.equal(await readState(Buffer.from(text.slice(0, length))), undefined)
   }
 })
 
