@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hostileJson } from './hostile-json.ts'
 import { hostileTexts } from './hostile-texts.ts'
 
 const limits: Readonly<Record<string, readonly number[]>> = {
@@ -22,5 +23,18 @@ for (const { name, bytes, read } of hostileTexts((text) => text)) {
         (error: unknown) => String(error),
       )
     assert.doesNotMatch(refusal, /larger than|at most \d|too (?:long|large)|may have/)
+  })
+}
+
+for (const text of hostileJson([])) {
+  test(`the hostile text ${text.name} is not refused for its size`, async () => {
+    assert.ok(text.prepare() > 100_000)
+    const refusal = await Promise.resolve()
+      .then(() => text.read())
+      .then(
+        () => '',
+        (error: unknown) => String(error),
+      )
+    assert.doesNotMatch(refusal, /is longer than/)
   })
 }

@@ -27,7 +27,7 @@ function numbered(make: (index: number) => string, { head = '', bytes = mebibyte
   return parts.join('').slice(0, bytes)
 }
 
-interface HostileText {
+export interface HostileText {
   readonly name: string
   /** The length of the text. */
   readonly bytes: number
@@ -74,7 +74,7 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
       filled('[', { bytes: 1024 }),
       filled('a,', { head: '{', tail: '}', bytes: 1024 }),
     ]),
-    ...texts('chart index', chartsIn, [
+    ...texts('chart index', (text) => chartsIn(Buffer.from(text)), [
       filled('x ', { head: 'entries:\n  a:\n  - version: ' }),
       numbered((index) => `  c${index}:\n  - version: 1\n`, { head: 'entries:\n' }),
       filled('\\\\', { head: 'entries:\n  a:\n  - version: "' }),
@@ -96,23 +96,4 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
     ]),
     ...texts('log mask', mask, [filled('a'), filled('0123456789abcdef'), filled('01a'), filled('%3')]),
   ]
-}
-
-/** Returns the longest time between two turns of this thread while the text is read. */
-export async function longestHoldMs(read: () => unknown): Promise<number> {
-  let longest = 0
-  let last = performance.now()
-  const look = (): void => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }
-  const ticking = setInterval(look, 1)
-  try {
-    await read()
-  } catch {
-    // Most of them are rejected.
-  }
-  look()
-  clearInterval(ticking)
-  return longest
 }

@@ -1,5 +1,7 @@
 // The database: opens and migrates PostgreSQL, and runs it if no other is configured. The rooms'
 // `*-store.ts` define the content.
+
+export { withOwner, withoutOwner } from '../lib/owner.ts'
 export { alone } from './alone.ts'
 export type { Database, Fragment, Sql } from './database.ts'
 export { databaseErrorToAppError, isUniqueViolation, violatedConstraint } from './database-error.ts'
@@ -8,7 +10,6 @@ export { type EmbeddedDatabase, type EmbeddedOptions, embeddedUrl, startEmbedded
 export { tryLock as exclusiveLock } from './exclusive.ts'
 export { type Listening, listen } from './listen.ts'
 export { type Migration, migrate, schemaState } from './migrate.ts'
-export { withOwner, withoutOwner } from './owners.ts'
 export { openDatabase, type PoolOptions, renewConnections } from './pool.ts'
 export type { Pulse } from './pulse.ts'
 export { createPulseOf, createReadiness } from './readiness.ts'

@@ -1,5 +1,6 @@
+import { currentOwner } from '../lib/owner.ts'
 import type { Database } from './database.ts'
-import { beginInTurn, currentOwner, type Limit, type SharedConnections, shareConnections, takeSlot } from './owners.ts'
+import { beginInTurn, type Limit, type SharedConnections, shareConnections, takeSlot } from './owners.ts'
 import { isStatement, type Send, type Statement, sendOver } from './statement.ts'
 
 type Begin = (...args: readonly unknown[]) => Promise<unknown>

@@ -1,25 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../lib/error.ts'
 import { createSlots, type Slots } from '../lib/slots.ts'
 import type { Database } from './database.ts'
-
-const current = new AsyncLocalStorage<string>()
-
-/**
- * Runs `work` for an owner, such as an organization. Its statements and transactions take the
- * owner's share of the connections, so an owner with many slow ones delays no other owner. Work
- * without an owner is the platform's own and has connections of its own.
- */
-export const withOwner = <T>(owner: string, work: () => T): T => current.run(owner, work)
-
-/**
- * Runs `work` for the platform, also inside an owner's work: for what several owners wait for
- * together.
- */
-export const withoutOwner = <T>(work: () => T): T => current.exit(work)
-
-/** Returns the owner for whom the current work runs. */
-export const currentOwner = (): string | undefined => current.getStore()
 
 export type Limit = { readonly timeout?: number }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError, budgetSpent } from '../lib/error.ts'
 import type { Received, Receiver } from '../pushes/index.ts'
 import { readBytes } from './body.ts'
-import { type BodyRoom, roomFor, webhookBodies } from './body-room.ts'
+import { type BodyPlace, roomFor, webhookBodies } from './body-room.ts'
 import type { Budgets } from './budgets.ts'
 import { createRateLimiter } from './rate-limit.ts'
 
@@ -40,12 +40,11 @@ export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteO
       handler: async (request, reply) => {
         const { receiver, budgets } = options
         check(budgets.take(undefined, request.raw))
-        const body = await readBody(request, options.clock, () => room.enter(budgets.ownerOf(undefined, request.raw)))
-        // The router gives path parameters as strings.
-        const { provider = '', webhookId = '' } = request.params as Record<string, string>
-        const received = await receiver.receive({ provider, webhookId, headers: headersOf(request), body }, (id) =>
+        const place = room.enter(budgets.ownerOf(undefined, request.raw))
+        // The body has its place until the message is received: its reading may wait for its turn.
+        const received = await receive(receiver, request, { clock: options.clock, place }, (id) =>
           check(limiter.take(id)),
-        )
+        ).finally(() => place.leave())
         return reply.code(codes[received.status]).send(received)
       },
     })
@@ -58,10 +57,21 @@ function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>): void {
   if (!allowed) throw budgetSpent(resetSeconds)
 }
 
+async function receive(
+  receiver: Receiver,
+  request: FastifyRequest,
+  limits: { readonly clock: Clock; readonly place: BodyPlace },
+  take: (webhookId: string) => void,
+): Promise<Received> {
+  const body = await readBody(request, limits)
+  // The router gives path parameters as strings.
+  const { provider = '', webhookId = '' } = request.params as Record<string, string>
+  return receiver.receive({ provider, webhookId, headers: headersOf(request), body }, take)
+}
+
 async function readBody(
   request: FastifyRequest,
-  clock: Clock,
-  enter: () => ReturnType<BodyRoom['enter']>,
+  { clock, place }: { readonly clock: Clock; readonly place: BodyPlace },
 ): Promise<Buffer> {
   if (request.headers['content-encoding'] !== undefined) {
     throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
@@ -69,12 +79,7 @@ async function readBody(
   const length = request.headers['content-length']
   const announced = length === undefined ? maxBytes : Number(length)
   if (announced > maxBytes) throw new AppError('tooLarge', `The body is larger than ${maxBytes} bytes.`)
-  const place = enter()
-  try {
-    return await readBytes(request.raw, { bytes: maxBytes, timeoutMs: bodyTimeoutMs, place }, clock)
-  } finally {
-    place.leave()
-  }
+  return readBytes(request.raw, { bytes: maxBytes, timeoutMs: bodyTimeoutMs, place }, clock)
 }
 
 /**

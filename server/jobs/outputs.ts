@@ -1,4 +1,5 @@
 import { AppError } from '../lib/error.ts'
+import { ForeignJsonProblem, parseForeign } from '../lib/foreign-json.ts'
 import type { ServiceOutput } from '../variables/index.ts'
 
 /** The file in which a job writes variables for other services of its environment. */
@@ -26,10 +27,10 @@ export function parseOutputs(text: string): ServiceOutput[] {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message quotes the text, which may be secret.
-    throw wrong('is not JSON')
+    return parseForeign(Buffer.from(text))
+  } catch (error) {
+    if (!(error instanceof ForeignJsonProblem)) throw error
+    throw wrong(error.message)
   }
 }
 

@@ -1,4 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { AppError } from './error.ts'
+import { currentOwner } from './owner.ts'
+import { createSlots } from './slots.ts'
 
 export interface WorkerLimits {
   readonly limitMs: number
@@ -29,12 +32,43 @@ export interface PreparedWorker extends AsyncDisposable {
 }
 
 /**
+ * The workers of owners. Each owner has one at a time, and one is kept for owners that have none.
+ * Work of the platform itself is not counted: other limits bound it.
+ */
+const workers = createSlots(2, { reserve: 1, perOwner: 1 })
+/** Every worker ends, so each waiting task has its turn. */
+const patienceMs = 60_000
+
+/**
  * Runs a function on its own thread, for libraries whose time grows faster than the text that they
- * read, so nobody else waits. Throws OverLimit, and any error of the function.
+ * read, so nobody else waits. Owners have turns. Throws OverLimit, any error of the function, and
+ * AppError `unavailable` if there is no turn within a minute.
  */
 export async function inWorker({ argument, ...task }: WorkerTask, limits: WorkerLimits = usual): Promise<unknown> {
+  const owner = currentOwner()
+  using _ = owner === undefined ? undefined : await takeTurn(owner)
   await using worker = prepareWorker(task, limits)
   return await worker.run(argument)
+}
+
+const takeTurn = (owner: string): Promise<Disposable> =>
+  workers.take(AbortSignal.timeout(patienceMs), owner).catch((cause: unknown) => {
+    throw new AppError('unavailable', 'Too much of this organization is being read. Try again in a minute.', { cause })
+  })
+
+const sliceBytes = 4 * 2 ** 20
+
+/**
+ * Copies bytes to memory that a worker reads too, in slices between which others have their turn.
+ * Copying an argument of many megabytes at once would delay them.
+ */
+export async function sharedBytes(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  for (let from = 0; from < bytes.length; from += sliceBytes) {
+    copy.set(bytes.subarray(from, from + sliceBytes), from)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return copy
 }
 
 /** Starts such a thread before its argument is known. */

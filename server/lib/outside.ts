@@ -1,4 +1,5 @@
 import { AppError } from './error.ts'
+import { asInvalid, parseForeign } from './foreign-json.ts'
 import { type SafeFetch, SafeFetchError, type SafeResponse } from './safe-fetch.ts'
 
 export interface Question {
@@ -72,11 +73,14 @@ export function createAsk(safeFetch: SafeFetch): Ask {
 const withoutAuthorization = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
 
-/** Returns the body as JSON. */
+/**
+ * Returns the body as JSON. Throws AppError `invalid` if it is none, or larger than any answer that
+ * is needed.
+ */
 export function parseJson(url: URL, { body }: SafeResponse): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
-  } catch (cause) {
-    throw new AppError('invalid', `${url.host} did not answer with JSON.`, { cause })
+    return parseForeign(body)
+  } catch (error) {
+    return asInvalid(`The answer of ${url.host}`)(error)
   }
 }

@@ -1,3 +1,4 @@
+import { inTurn } from './in-turns.ts'
 import { decodeLine, gapLine, type StoredLine, seqAt } from './line.ts'
 import type { LineStream, Snapshot } from './line-stream.ts'
 import { blocksBackward, blocksForward, linesBackward, linesForward } from './segments.ts'
@@ -15,6 +16,9 @@ export interface Cursor {
 /** A cursor that knows nothing of the files yet. */
 export const after = (seq: number): Cursor => ({ seq, segment: 0, offset: 0 })
 
+/** Lines that are decoded before others have their turn. */
+const sliceLines = 200
+
 /**
  * Returns the last `count` lines that match the filter, oldest first, including markers of missing
  * lines.
@@ -26,16 +30,23 @@ export async function tailOf(
 ): Promise<StoredLine[]> {
   const found: StoredLine[] = []
   let next: StoredLine | undefined
+  const take = (block: Buffer, lines: Iterator<readonly [start: number, end: number]>): boolean => {
+    for (let taken = 0; taken < sliceLines && found.length < count; taken++) {
+      const place = lines.next()
+      if (place.done) return false
+      const line = decodeLine(block, ...place.value)
+      if (!line) continue
+      if (next && next.seq > line.seq + 1) found.push(gapLine(line.seq + 1, next.seq - 1, next.at))
+      next = line
+      if (!filter || filter(line)) found.push(line)
+    }
+    return found.length < count
+  }
   for (const segment of snapshot.segments.toReversed()) {
-    for await (const block of blocksBackward(snapshot.directory, segment)) {
-      for (const [start, end] of linesBackward(block.bytes)) {
-        if (found.length >= count) return found.slice(0, count).reverse()
-        const line = decodeLine(block.bytes, start, end)
-        if (!line) continue
-        if (next && next.seq > line.seq + 1) found.push(gapLine(line.seq + 1, next.seq - 1, next.at))
-        next = line
-        if (!filter || filter(line)) found.push(line)
-      }
+    for await (const { bytes } of blocksBackward(snapshot.directory, segment)) {
+      const lines = linesBackward(bytes)
+      while (await inTurn(() => take(bytes, lines)));
+      if (found.length >= count) return found.slice(0, count).reverse()
     }
   }
   if (next && next.seq > 1) found.push(gapLine(1, next.seq - 1, next.at))

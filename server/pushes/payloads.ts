@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { isBranchName } from '../git/index.ts'
+import { ForeignJsonProblem, type ForeignReader, foreignTask, NotJson, parseFar } from '../lib/foreign-json.ts'
 import type { WebhookProvider } from './git-webhook-store.ts'
 
 /** A pushed branch, as a provider reports it. */
@@ -33,6 +35,32 @@ export const pushEvents: Readonly<Record<WebhookProvider, string>> = {
  * https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/#Push
  */
 export const readPayload = (provider: WebhookProvider, body: unknown): Told => readers[provider](body)
+
+/**
+ * Reads the JSON of a push event leniently: the sender knows the secret, and providers differ.
+ * Throws ForeignJsonProblem.
+ */
+function readMessage(json: Uint8Array, provider: WebhookProvider): Told {
+  if (!isUtf8(json)) throw new ForeignJsonProblem(notJson)
+  // A byte order mark is no part of the text.
+  const hasMark = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf
+  try {
+    return readPayload(provider, parseFar(hasMark ? json.subarray(3) : json))
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error
+    throw new ForeignJsonProblem(notJson)
+  }
+}
+
+const notJson = 'is not JSON in UTF-8: choose the content type application/json at the provider'
+
+/** Runs in a worker for a long message. */
+export const messageTask = foreignTask(readMessage)
+export const payloadReader: ForeignReader<WebhookProvider, Told> = {
+  module: new URL(import.meta.url),
+  name: 'messageTask',
+  task: messageTask,
+}
 
 const readers: Readonly<Record<WebhookProvider, (body: unknown) => Told>> = {
   GITHUB: (body) => {
@@ -75,6 +103,8 @@ const mostCommits = 2000
  */
 const mostFiles = 300
 const mostPaths = 3000
+/** Characters of all paths. The database keeps them with the push. */
+const mostPathText = 2 ** 20
 
 function readChange(change: unknown, pusher: string | undefined): ToldPush | { readonly ignored: string } {
   const after = at(change, 'new')
@@ -116,6 +146,7 @@ function listedPaths(commits: unknown): readonly string[] | undefined {
   const all = list(commits)
   if (!Array.isArray(commits) || all.length >= mostCommits) return undefined
   const paths = new Set<string>()
+  let left = mostPathText
   for (const commit of all) {
     const lists = ['added', 'removed', 'modified'].map((name) => at(commit, name))
     if (!lists.every(Array.isArray)) return undefined
@@ -123,9 +154,10 @@ function listedPaths(commits: unknown): readonly string[] | undefined {
     if (files.length >= mostFiles) return undefined
     for (const file of files) {
       if (typeof file !== 'string') return undefined
+      if (!paths.has(file)) left -= file.length
       paths.add(file)
     }
-    if (paths.size > mostPaths) return undefined
+    if (paths.size > mostPaths || left < 0) return undefined
   }
   return [...paths]
 }

@@ -3,6 +3,7 @@ import { type Database, inTransaction, withOwner } from '../database/index.ts'
 import { repositoryKey } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, notFound } from '../lib/error.ts'
+import { asInvalid, readForeign } from '../lib/foreign-json.ts'
 import { parseId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Vault } from '../vault/index.ts'
@@ -14,9 +15,9 @@ import {
   type WebhookProvider,
 } from './git-webhook-store.ts'
 import { secretCell } from './git-webhooks.ts'
-import { pushEvents, readPayload, type Told } from './payloads.ts'
+import { payloadReader, pushEvents, type Told } from './payloads.ts'
 import { recordPush } from './push.ts'
-import { type Headers, signings } from './signatures.ts'
+import { type Headers, signings, updated } from './signatures.ts'
 
 export interface ReceiverOptions {
   readonly database: Database
@@ -66,7 +67,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         ? await vault.open(database, webhook.organization_id, secretCell(webhook.id), webhook.sealed_secret)
         : nobodys
       const signing = signings[provider ?? 'GITHUB']
-      const isGood = signing.isGood(headers, body, secret, clock.now())
+      const isGood = await signing.isGood(headers, body, secret, clock.now())
       if (!webhook) throw notFound('git webhook')
       if (!isGood) throw new AppError('unauthorized', 'The message is not signed with the secret of this webhook.')
       take(webhook.id)
@@ -86,9 +87,11 @@ async function writeDown(
   const signing = signings[provider]
   const event = signing.event(headers)
   const told =
-    event === pushEvents[provider] ? understand(provider, body, home) : { ignored: 'It is not a push of a branch.' }
+    event === pushEvents[provider]
+      ? await understand(provider, body, home)
+      : { ignored: 'It is not a push of a branch.' }
   const [status, reason] = 'ignored' in told ? (['IGNORED', told.ignored] as const) : (['ACCEPTED', null] as const)
-  const digest = createHash('sha256').update(body).digest()
+  const digest = (await updated(createHash('sha256'), body)).digest()
   const now = clock.now()
   const isNew = await inTransaction(database, async (sql) => {
     const row = { git_webhook_id: id, received_at: now, event: event.slice(0, 100), status, reason }
@@ -110,24 +113,14 @@ async function writeDown(
 }
 
 /** Replaces the addresses of the repository with its keys. */
-function understand(
+async function understand(
   provider: WebhookProvider,
   body: Buffer,
   home: readonly string[],
-): (Exclude<Told, { ignored: string }> & { readonly keys: readonly string[] }) | { readonly ignored: string } {
-  const told = readPayload(provider, parse(body))
+): Promise<(Exclude<Told, { ignored: string }> & { readonly keys: readonly string[] }) | { readonly ignored: string }> {
+  const told = await readForeign(payloadReader, { json: body }, provider).catch(asInvalid('The message'))
   if ('ignored' in told) return told
   const keys = told.addresses.flatMap((address) => repositoryKey(address, home) ?? [])
   const foreign = [...new Set(keys)].filter((key) => !key.startsWith('/'))
   return foreign.length === 0 ? { ignored: 'It names no repository.' } : { ...told, keys: foreign }
-}
-
-/** Parses leniently: the sender knows the secret, and providers differ. Throws 400. */
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch (error) {
-    const message = 'The message is not JSON in UTF-8: choose the content type application/json at the provider.'
-    throw new AppError('invalid', message, { cause: error })
-  }
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, type Hash, type Hmac, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../lib/secret.ts'
 import type { WebhookProvider } from './git-webhook-store.ts'
 
@@ -8,7 +8,7 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>
 /** The signature and the identity of a message. */
 interface Signing {
   /** Whether the sender knows the secret. The comparison takes constant time. */
-  isGood(headers: Headers, body: Buffer, secret: Secret, now: Date): boolean
+  isGood(headers: Headers, body: Buffer, secret: Secret, now: Date): Promise<boolean>
   /** The provider's id of this message, equal for every retry. */
   deliveryId(headers: Headers, digest: Buffer): string
   /** The event that it reports. */
@@ -45,7 +45,7 @@ export const signings: Readonly<Record<WebhookProvider, Signing>> = {
     isIdUnsigned: () => true,
   },
   GITLAB: {
-    isGood: (headers, body, secret, now) =>
+    isGood: async (headers, body, secret, now) =>
       headers['webhook-signature'] === undefined
         ? isSame(one(headers, 'x-gitlab-token') ?? '', secret.reveal()) && secret.reveal() !== ''
         : isStandardSignature(headers, body, secret, now),
@@ -72,21 +72,33 @@ function one(headers: Headers, name: string): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
 }
 
-function isHubSignature(signature: string | undefined, body: Buffer, secret: Secret): boolean {
+async function isHubSignature(signature: string | undefined, body: Buffer, secret: Secret): Promise<boolean> {
   const key = secret.reveal()
-  const expected = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
+  const expected = `sha256=${(await updated(createHmac('sha256', key), body)).digest('hex')}`
   return isSame(signature ?? '', expected) && key !== ''
 }
 
-function isStandardSignature(headers: Headers, body: Buffer, secret: Secret, now: Date): boolean {
+async function isStandardSignature(headers: Headers, body: Buffer, secret: Secret, now: Date): Promise<boolean> {
   const [id, timestamp] = [one(headers, 'webhook-id'), one(headers, 'webhook-timestamp')]
   const signatures = (one(headers, 'webhook-signature') ?? '').split(' ')
   const text = secret.reveal()
   const key = text.startsWith('whsec_') ? Buffer.from(text.slice('whsec_'.length), 'base64') : Buffer.from(text)
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  const begun = createHmac('sha256', key).update(`${id}.${timestamp}.`)
+  const expected = (await updated(begun, body)).digest('base64')
   const isKnown = signatures.map((signature) => isSame(signature, `v1,${expected}`)).includes(true)
   const ageMs = Math.abs(now.getTime() - Number(timestamp) * 1000)
   return isKnown && key.length > 0 && id !== undefined && /^\d{1,12}$/.test(timestamp ?? '') && ageMs <= toleranceMs
+}
+
+const sliceBytes = 2 ** 20
+
+/** Adds a body to a digest in slices, between which other requests have their turn. */
+export async function updated<T extends Hash | Hmac>(digest: T, body: Buffer): Promise<T> {
+  for (let from = 0; from < body.length; from += sliceBytes) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve))
+    digest.update(body.subarray(from, from + sliceBytes))
+  }
+  return digest
 }
 
 /** Compares digests of equal length, so the time reveals nothing of the texts. */

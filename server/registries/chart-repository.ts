@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../lib/error.ts'
 import type { Ask } from '../lib/outside.ts'
 import { readChartFile } from './chart-archive.ts'
-import type { ChartVersion } from './helm-index.ts'
 import { type ImageRegistry, refused } from './image-registry.ts'
 import { basic, loginOf, type Opened } from './login.ts'
-import { chartsIn } from './read-index.ts'
+import { chartIn, chartsIn } from './read-index.ts'
 
 const mostIndexBytes = 32 * 1024 * 1024
 const mostChartBytes = 16 * 1024 * 1024
@@ -31,7 +30,12 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
     anyCertificate: repository.skip_tls_verification === true,
   })
 
-  async function readCharts(repository: Opened, signal: AbortSignal): Promise<Map<string, ChartVersion[]>> {
+  /** Fetches the index of a repository, and reads from it. */
+  async function readIndex<T>(
+    repository: Opened,
+    read: (bytes: Uint8Array) => Promise<T | undefined>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const url = new URL(`${repository.url.replace(/\/(?:index\.yaml)?$/, '')}/index.yaml`)
     const answer = await ask(url, {
       headers: headersOf(repository),
@@ -39,8 +43,8 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
       ...following(repository, signal),
     })
     if (answer.status !== 200) throw refused(url, answer.status)
-    const charts = await chartsIn(answer.body.toString('utf8'))
-    if (charts) return charts
+    const found = await read(answer.body)
+    if (found !== undefined) return found
     throw new AppError('invalid', `${url.host} has no index of charts at ${url.pathname}.`)
   }
 
@@ -51,12 +55,8 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
      */
     async charts(repository: Opened, name: string | undefined, signal: AbortSignal): Promise<ChartVersions[]> {
       if (!isPacked(repository)) {
-        const charts = await readCharts(repository, signal)
-        const wanted = [...charts].filter(([found]) => name === undefined || found === name)
-        return wanted.map(([found, versions]) => ({
-          chart_name: found,
-          versions: versions.map(({ version }) => version),
-        }))
+        const charts = await readIndex(repository, (bytes) => chartsIn(bytes, name), signal)
+        return charts.map(([chart_name, versions]) => ({ chart_name, versions }))
       }
       if (name === undefined) {
         throw new AppError('invalid', 'chartName is required: an image registry cannot list its charts.')
@@ -79,8 +79,7 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
   }
 
   async function fetchListed(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
-    const versions = (await readCharts(repository, signal)).get(chart.name)
-    const found = versions?.find(({ version }) => version === chart.version)
+    const found = await readIndex(repository, (bytes) => chartIn(bytes, chart), signal)
     if (!found?.url) throw missing(repository, chart)
     const base = new URL(`${repository.url}/`)
     const url = URL.parse(found.url, base.href)

@@ -10,6 +10,43 @@ export interface ChartVersion {
 const mostCharts = 5000
 const mostVersions = 1000
 
+/** Versions of all charts that are listed, in the order of the index. Bitnami has some 20,000. */
+const mostListed = 50_000
+/** A longer name or version is none. */
+const longestName = 256
+
+/** An index, and the chart that is looked for. */
+export interface IndexQuestion {
+  readonly bytes: Uint8Array
+  readonly name: string | undefined
+}
+
+/** Runs in a worker: returns names and versions only, because all else would take long to copy. */
+export function versionsIn({ bytes, name }: IndexQuestion): [string, string[]][] | undefined {
+  const charts = readIndex(textOf(bytes))
+  if (!charts) return undefined
+  let left = mostListed
+  return [...charts].flatMap(([chart, all]): [string, string[]][] => {
+    if ((name !== undefined && name !== chart) || chart.length > longestName) return []
+    const versions = all.map(({ version }) => version).filter((version) => version.length <= longestName)
+    const listed = versions.slice(0, left)
+    left -= listed.length
+    return [[chart, listed]]
+  })
+}
+
+/** Runs in a worker: returns one version. Null if the index does not list it. */
+export function versionIn({
+  bytes,
+  name = '',
+  version,
+}: IndexQuestion & { readonly version: string }): ChartVersion | null | undefined {
+  const charts = readIndex(textOf(bytes))
+  return charts && (charts.get(name)?.find((one) => one.version === version) ?? null)
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+
 /**
  * Returns the charts of an `index.yaml` with their versions, in its order, or undefined if the text
  * is not an index. Reads the output of `helm repo index`, and JSON, in one pass and without

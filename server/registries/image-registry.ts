@@ -75,7 +75,7 @@ export function createImageRegistry(ask: Ask) {
     async tags(registry: Opened, { name, signal }: Reference): Promise<string[]> {
       const place = placeOf(registry)
       const path = `${pathOf(place, name)}/tags/list?n=1000`
-      const answer = await request(place, path, { maxBytes: 8 * mebibyte, signal })
+      const answer = await request(place, path, { maxBytes: 4 * mebibyte, signal })
       if (answer.status === 404) return []
       return textsOf(place, answer, 'tags')
     },
@@ -87,7 +87,7 @@ export function createImageRegistry(ask: Ask) {
     async search(registry: Opened, text: string, signal: AbortSignal): Promise<string[]> {
       const place = placeOf(registry)
       if (isHub(place)) return searchHub(ask, text, signal)
-      const answer = await request(place, '_catalog?n=1000', { maxBytes: 8 * mebibyte, signal })
+      const answer = await request(place, '_catalog?n=1000', { maxBytes: 4 * mebibyte, signal })
       const names = await textsOf(place, answer, 'repositories')
       const own = names.flatMap((name) => (name.startsWith(place.prefix) ? [name.slice(place.prefix.length)] : []))
       return own.filter((name) => name.includes(text)).slice(0, 100)

@@ -15,7 +15,7 @@ export interface ProviderToken {
   readonly token: Secret
 }
 
-const maxBytes = 8 * 1024 * 1024
+const maxBytes = 4 * 1024 * 1024
 const pageSize = 100
 const mostPages = 5
 const repositoryName = /^[\w.-]{1,255}(?:\/[\w.-]{1,255}){1,20}$/

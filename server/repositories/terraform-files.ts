@@ -1,4 +1,5 @@
 import { AppError } from '../lib/error.ts'
+import { ForeignJsonProblem, parseFar } from '../lib/foreign-json.ts'
 import { type Body, HclError, literal, parseHcl } from './hcl.ts'
 
 /** A `variable` block. */
@@ -29,7 +30,7 @@ export function readVariableDefinitions(source: string, text: string): VariableD
 export function readAssignments(source: string, text: string): Record<string, string> {
   if (source.endsWith('.json')) {
     return Object.fromEntries(
-      entriesOf(parsed(source, () => JSON.parse(text))).map(([key, value]) => [key, ofValue(value)]),
+      entriesOf(parsed(source, () => parseFar(Buffer.from(text)))).map(([key, value]) => [key, ofValue(value)]),
     )
   }
   const { attributes } = parsed(source, () => parseHcl(text))
@@ -49,7 +50,7 @@ const fieldsOf = (read: (name: string) => string | undefined) => ({
 })
 
 function ofJson(source: string, text: string): VariableDefinition[] {
-  const whole: unknown = parsed(source, () => JSON.parse(text))
+  const whole: unknown = parsed(source, () => parseFar(Buffer.from(text)))
   return entriesOf(Object(whole).variable).map(([key, given]) => {
     const block: unknown = Array.isArray(given) ? given[0] : given
     const read = (name: string): string | undefined => {
@@ -68,8 +69,8 @@ function parsed<T>(source: string, parse: () => T): T {
   try {
     return parse()
   } catch (cause) {
-    if (!(cause instanceof HclError) && !(cause instanceof SyntaxError)) throw cause
-    const what = cause instanceof HclError ? cause.message : 'it is not JSON'
+    if (!(cause instanceof HclError) && !(cause instanceof ForeignJsonProblem)) throw cause
+    const what = cause instanceof HclError ? cause.message : `it ${cause.message}`
     throw new AppError('invalid', `The file "${source}" cannot be read: ${what}.`, { cause })
   }
 }

@@ -113,7 +113,7 @@ async function makePlan(recipe: Recipe, { service, row, runId, step, context }: 
       const release = await phaseRelease(recipe, stack, 'plan')
       const run = () => recipe.engine.runTask(release, task, attempt(signal))
       const outcome = await whileUnreachable(recipe, signal, silent, run).catch(undefinedIfRemoved)
-      await context.fenced((sql) => keep(recipe, sql, { stack, outcome }))
+      await keep(recipe, context, { stack, outcome })
     },
     { deadlineSeconds: stack.timeoutSeconds + marginSeconds, rests: 'at once' },
   )
@@ -132,20 +132,23 @@ interface Checked {
 }
 
 /** Keeps the result of a check, unless a deployment took the lock in the meantime. */
-async function keep({ stacks, clock }: Recipe, sql: Sql, { stack, outcome }: Checked): Promise<void> {
+async function keep({ stacks, clock }: Recipe, context: RunContext, { stack, outcome }: Checked): Promise<void> {
   const { owner, run, secrets } = stack
-  if (!(await holdsLock(sql, run))) return
-  const now = clock.now()
-  const mask = masker(secrets)
   const failure = outcome ? stackFailure(outcome, stack, 'plan') : 'Its container was removed.'
-  if (failure !== undefined || !outcome) {
-    return endStackRun(sql, run, { status: 'ERROR', reason: mask(failure ?? ''), now })
-  }
-  const plan = await stacks.keepPlan(sql, owner, { id: run, mask }, outcome)
-  await endStackRun(sql, run, { status: 'SUCCESS', reason: null, now })
-  const isNews = await setDrifted(sql, owner.serviceId, plan.has_changes ? now : null)
-  if (isNews && plan.has_changes)
-    await recordDriftEvent(sql, { serviceId: owner.serviceId, runId: run, lines: linesOf(plan) }, now)
+  const isMade = failure === undefined && outcome !== undefined
+  const plan = isMade ? await stacks.readLeftPlan(owner, secrets, outcome) : undefined
+  await context.fenced(async (sql) => {
+    if (!(await holdsLock(sql, run))) return
+    const now = clock.now()
+    if (!isMade || !plan) {
+      return endStackRun(sql, run, { status: 'ERROR', reason: masker(secrets)(failure ?? ''), now })
+    }
+    await stacks.keepPlan(sql, owner, { id: run, plan }, outcome)
+    await endStackRun(sql, run, { status: 'SUCCESS', reason: null, now })
+    const isNews = await setDrifted(sql, owner.serviceId, plan.has_changes ? now : null)
+    if (isNews && plan.has_changes)
+      await recordDriftEvent(sql, { serviceId: owner.serviceId, runId: run, lines: linesOf(plan) }, now)
+  })
 }
 
 /** The first lines for a receiver: changes from outside, else the effect of a deployment. */

@@ -130,6 +130,22 @@ function unreadable(error: unknown): { readonly outputs: readonly ServiceOutput[
   throw error
 }
 
+/** Keeps what an apply has made. Returns its outputs, if it succeeded. */
+async function keepResult(
+  { stacks }: Recipe,
+  context: Work['context'],
+  {
+    stack,
+    outcome,
+    isWhole,
+  }: { readonly stack: LoadedStack; readonly outcome: TaskOutcome; readonly isWhole: boolean },
+): Promise<readonly ServiceOutput[]> {
+  const result = await stacks.readLeftResult(stack.owner, stack.secrets, outcome, { isWhole })
+  if (!result) return []
+  await context.fenced((sql) => stacks.keepResult(sql, stack.owner, result, { isWhole }))
+  return result.outputs
+}
+
 /** Keeps everything that a phase has left, and returns why it failed. May be repeated. */
 export async function keepOutcome(
   options: Recipe,
@@ -147,26 +163,29 @@ export async function keepOutcome(
   const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : outcome.lastLines.map(mask) }
   if (phase === 'plan') {
     if (failure !== undefined) return { ...end, hasChanges: false }
-    const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, { id: stack.run, mask }, outcome))
+    const plan = await stacks.readLeftPlan(stack.owner, stack.secrets, outcome)
+    await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, { id: stack.run, plan }, outcome))
     for (const line of planLines(plan)) report.line(line)
     return { ...end, hasChanges: plan.has_changes }
   }
+  const left = await stacks.readLeftState(stack.owner, outcome)
   if (phase === 'migrate') {
     const run = { id: stack.run, backend: stack.row.settings.backend }
-    const problem = failure ?? (await context.fenced((sql) => stacks.keepMoved(sql, stack.owner, run, outcome))) ?? null
+    const problem = failure ?? (await context.fenced((sql) => stacks.keepMoved(sql, stack.owner, run, left))) ?? null
     return { ...end, reason: problem, hasChanges: true }
   }
   const isWhole = failure === undefined
   const problem = await context.fenced(async (sql) => {
-    const problem = await stacks.keepState(sql, stack.owner, stack.run, outcome)
+    const problem = await stacks.keepState(sql, stack.owner, stack.run, left)
     if (problem) await loseRun(sql, stack.run, problem, options.clock.now())
     return problem
   })
   // The state is kept even if the resources cannot be read.
   const isTaken = isWhole && !problem
-  const { outputs, unread } = await context
-    .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken, mask }))
-    .then((outputs) => ({ outputs, unread: undefined }), unreadable)
+  const { outputs, unread } = await keepResult(options, context, { stack, outcome, isWhole: isTaken }).then(
+    (kept) => ({ outputs: kept, unread: undefined }),
+    unreadable,
+  )
   const secrets = withWrapped(outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value)))
   report.hide(secrets)
   options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])

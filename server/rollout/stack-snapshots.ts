@@ -1,3 +1,4 @@
+import { withOwner } from '../database/index.ts'
 import type { Release, Task } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
 import { nobodyWaits } from '../lib/nobody-waits.ts'
@@ -67,7 +68,8 @@ async function keepState(
 ): Promise<number> {
   const file = await engine.readTaskFile(release, task, stateFilePath, signal)
   // A state that is being written is not whole.
-  const state = file?.content && readState(file.content)
+  const content = file?.content
+  const state = content && (await withOwner(stack.owner.organizationId, () => readState(content)))
   if (!state || state.serial <= serial) return serial
   await context.fenced((sql) => stacks.keepSnapshot(sql, stack.owner, stack.run, state))
   return state.serial

@@ -9,7 +9,7 @@ const mostResources = 100_000
 /**
  * Reads a plan in the form of `show -json` for a summary. Its resources are parsed one by one while
  * they are listed, because the whole plan also has every value of the state and of the sources.
- * Undefined if it is not an object.
+ * Undefined if it is not an object. Throws ForeignJsonProblem.
  */
 export function readPlan(json: Uint8Array): object | undefined {
   const found = findMembers(json, members)

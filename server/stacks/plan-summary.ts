@@ -27,9 +27,10 @@ export type PlannedChange = {
   readonly is_known: boolean
 }
 
-/** Resources and attributes that a summary lists. The counts include all. */
+/** Resources, attributes and outputs that a summary lists. The counts include all resources. */
 const mostResources = 500
 const mostAttributes = 30
+const mostOutputs = 1000
 const longestText = 120
 /** Characters of all attributes. The resources beyond are listed without theirs. */
 const mostText = 500_000
@@ -47,9 +48,9 @@ export function summarizePlan(plan: unknown, mask: Mask = same): PlanSummary {
   if (!isObject(plan)) throw new TypeError('the plan is not an object')
   const counts = { create: 0, update: 0, replace: 0, delete: 0, read: 0, forget: 0 }
   const resources = resourcesOf(plan['resource_changes'], mask, (action) => counts[action]++)
-  const outputs = Object.entries(Object(plan['output_changes'])).flatMap(([name, change]) =>
-    isObject(change) && actionOf(change['actions']) ? [cut(name)] : [],
-  )
+  const outputs = Object.entries(Object(plan['output_changes']))
+    .flatMap(([name, change]) => (isObject(change) && actionOf(change['actions']) ? [cut(name)] : []))
+    .slice(0, mostOutputs)
   const hasEffects = Object.values(counts).some((count) => count > 0)
   const drift = resourcesOf(plan['resource_drift'], mask, () => {})
   return { counts, resources, outputs, has_changes: hasEffects || outputs.length > 0, drift }
@@ -95,30 +96,27 @@ function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction
   const unknown = Object(change['after_unknown'])
   const isHidden = (name: string): boolean =>
     [change['before_sensitive'], change['after_sensitive']].some((side) => side === true || hasTrue(Object(side)[name]))
-  const names = [...new Set([before, after, unknown].flatMap((side) => Object.keys(side)))].sort()
-  return names
-    .flatMap((name) => {
-      const is_known = !hasTrue(unknown[name])
-      if (is_known && JSON.stringify(before[name] ?? null) === JSON.stringify(after[name] ?? null)) return []
-      const is_sensitive = isHidden(name)
-      const shown = (value: unknown): string | null => (is_sensitive ? null : textOf(value, mask))
-      return [
-        {
-          name: cut(name),
-          before: shown(before[name]),
-          after: is_known ? shown(after[name]) : null,
-          is_sensitive,
-          is_known,
-        },
-      ]
-    })
-    .slice(0, mostAttributes)
+  const found: PlannedChange[] = []
+  for (const name of [...new Set([before, after, unknown].flatMap((side) => Object.keys(side)))].sort()) {
+    if (found.length === mostAttributes) break
+    const is_known = !hasTrue(unknown[name])
+    const [was, is] = [textOf(before[name]), textOf(after[name])]
+    if (is_known && was === is) continue
+    const is_sensitive = isHidden(name)
+    const shown = (text: string | null): string | null => (is_sensitive || text === null ? null : cut(mask(text)))
+    const sides = { before: shown(was), after: is_known ? shown(is) : null }
+    found.push({ name: cut(name), ...sides, is_sensitive, is_known })
+  }
+  return found
 }
 
-/** A text that is cut first could end in a part of a secret. */
-const textOf = (value: unknown, mask: Mask): string | null =>
-  value === null || value === undefined ? null : cut(mask(JSON.stringify(value)))
-const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
+const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
+/**
+ * Cuts a text for a column. A text that is cut before it is masked could end in a part of a secret.
+ * The column takes no U+0000 and no half of a character.
+ */
+const cut = (text: string): string =>
+  (text.length > longestText ? `${text.slice(0, longestText)}…` : text).toWellFormed().replaceAll('\0', '\ufffd')
 
 /** Whether a mark of a value is set for any part of it. */
 function hasTrue(mark: unknown): boolean {

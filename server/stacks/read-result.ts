@@ -11,6 +11,11 @@ export interface StackResource {
   /** Sensitive values are masked. */
   readonly attributes: JsonObject
 }
+/** A resource as it comes from a worker: many small values would take long to copy. */
+export interface PackedResource extends Omit<StackResource, 'attributes'> {
+  /** An object of JSON. */
+  readonly attributes: string
+}
 
 /** The content of a state that other services and the API use. */
 export interface StackResult {
@@ -54,15 +59,20 @@ function resourceOf(resource: unknown, mask: Mask): StackResource[] {
   const attributes = masked(values, sensitive_values, { mask, depth: 0 })
   return [
     {
-      address: mask(String(address)),
-      resource_type: String(type),
-      name: String(name),
-      provider: String(provider_name),
+      address: label(mask(String(address))),
+      resource_type: label(type),
+      name: label(name),
+      provider: label(provider_name),
       mode: mode === 'data' ? 'data' : 'managed',
       attributes: isObject(attributes) ? attributes : {},
     },
   ]
 }
+
+/** A column takes no U+0000 and no half of a character. A label longer than this is no label. */
+const stored = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
+const longestLabel = 1000
+const label = (value: unknown): string => stored(String(value).slice(0, longestLabel))
 
 /** Returns a value without the parts that its mark names. Parts that are too deep are masked. */
 function masked(value: unknown, mark: unknown, { mask, depth }: { mask: Mask; depth: number }): unknown {
@@ -71,10 +81,12 @@ function masked(value: unknown, mark: unknown, { mask, depth }: { mask: Mask; de
   if (Array.isArray(value)) {
     return value.map((one, index) => masked(one, Array.isArray(mark) ? mark[index] : undefined, inside))
   }
-  if (typeof value === 'string') return mask(value)
+  if (typeof value === 'string') return stored(mask(value))
   if (!isObject(value)) return value
   const marks = isObject(mark) ? mark : {}
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mask(key), masked(one, marks[key], inside)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [stored(mask(key)), masked(one, marks[key], inside)]),
+  )
 }
 
 /** A name of an output may have hyphens, which a name of a variable may not. */

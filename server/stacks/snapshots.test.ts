@@ -5,9 +5,11 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { addPlace, addService } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
+import { listResources } from './stack-store.ts'
 import { createStacks, type StackOwner } from './stacks.ts'
 import { readState } from './state-file.ts'
 import { keptSerial } from './state-store.ts'
+import { restoreState, stateVersions } from './state-versions.ts'
 
 const database = (await testDatabase({ after })).sql
 const vault = await testVault({ after }, database)
@@ -21,7 +23,7 @@ const newOwner = async (): Promise<StackOwner> => {
 }
 const textOf = (serial: number): string => JSON.stringify({ version: 4, serial, lineage: 'one', resources: [] })
 const snapshot = async (owner: StackOwner, run: string, serial: number): Promise<void> => {
-  const state = readState(Buffer.from(textOf(serial)))
+  const state = await readState(Buffer.from(textOf(serial)))
   assert.ok(state)
   await database.begin((sql) => stacks.keepSnapshot(sql, owner, run, state))
 }
@@ -56,10 +58,10 @@ test('the empty state with which a run begins is not kept', async () => {
   assert.deepEqual(await versions(owner), [])
 })
 
-test('a state that is being written is not read', () => {
+test('a state that is being written is not read', async () => {
   const text = textOf(1)
   for (let length = 0; length < text.length; length++) {
-    assert.equal(readState(Buffer.from(text.slice(0, length))), undefined)
+    assert.equal(await readState(Buffer.from(text.slice(0, length))), undefined)
   }
 })
 
@@ -70,4 +72,29 @@ test('the kept serial is that of the run that wrote the newest state', async () 
   await snapshot(owner, run, 7)
   assert.equal(await keptSerial(database, owner.serviceId, run), 7)
   assert.equal(await keptSerial(database, owner.serviceId, newId()), undefined)
+})
+
+test('the resources of a result are kept with their attributes, and replace the previous ones', async () => {
+  const owner = await newOwner()
+  const resource = { address: 'a.b', resource_type: 'a', name: 'b', provider: 'p', mode: 'managed' } as const
+  const attributes = { text: 'x', list: [1, { deep: null }] }
+  for (const value of [{}, attributes]) {
+    const resources = [{ ...resource, attributes: JSON.stringify(value) }]
+    await database.begin((sql) => stacks.keepResult(sql, owner, { resources, outputs: [] }, { isWhole: true }))
+  }
+  const kept = await listResources(database, owner.serviceId)
+  assert.deepEqual(
+    kept.map(({ id: _, extracted_at: __, ...one }) => one),
+    [{ ...resource, attributes }],
+  )
+})
+
+test('an earlier state becomes the newest one, with the next serial', async () => {
+  const owner = await newOwner()
+  await snapshot(owner, newId(), 1)
+  await snapshot(owner, newId(), 2)
+  const [, first] = await stateVersions(database, owner.serviceId)
+  const restored = await restoreState(database, { vault, clock }, owner, first?.id ?? '')
+  assert.deepEqual([restored.serial, restored.restored_from, restored.lineage], [3, 1, 'one'])
+  assert.equal(await stacks.openState(database, owner), textOf(3))
 })

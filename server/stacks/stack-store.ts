@@ -1,7 +1,7 @@
 import type { StackRunAction as StackAction, StackRunStatus } from '@quayside/contract/services/stack-records.ts'
 import type { Sql } from '../database/index.ts'
 import type { PlanSummary } from './plan-summary.ts'
-import type { StackResource } from './read-result.ts'
+import type { PackedResource, StackResource } from './read-result.ts'
 
 export type { StackRunAction as StackAction } from '@quayside/contract/services/stack-records.ts'
 
@@ -158,14 +158,18 @@ export async function endStackRun(
 export async function replaceResources(
   sql: Sql,
   serviceId: string,
-  resources: readonly (StackResource & { readonly id: string })[],
+  resources: readonly (PackedResource & { readonly id: string })[],
   now: Date,
 ): Promise<void> {
   await sql`delete from stack_resource where service_id = ${serviceId}`
   if (resources.length === 0) return
   const rows = resources.map((resource) => ({ ...resource, service_id: serviceId, extracted_at: now.toISOString() }))
   await sql`
-    insert into stack_resource select * from jsonb_populate_recordset(null::stack_resource, ${sql.json(rows as never)})`
+    insert into stack_resource
+    select populated.* from jsonb_array_elements(${sql.json(rows as never)}) as one
+    cross join jsonb_populate_record(
+      null::stack_resource, one || jsonb_build_object('attributes', (one->>'attributes')::jsonb)
+    ) as populated`
 }
 
 /** Lists the resources of the last apply, by address. */

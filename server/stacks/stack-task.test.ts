@@ -48,10 +48,10 @@ describe('stackTask', () => {
     )
   })
 
-  it('begins the first run of OpenTofu with an empty state', () => {
+  it('begins the first run of OpenTofu with an empty state', async () => {
     const plan = { name: 'plan', isDestroy: false } as const
     const first = filesOf(settings, plan, { ...given, state: undefined })
-    const { serial, lineage } = readState(Buffer.from(first[files.stateAtFirst] ?? '')) ?? {}
+    const { serial, lineage } = (await readState(Buffer.from(first[files.stateAtFirst] ?? ''))) ?? {}
     assert.deepEqual([serial, lineage, files.stateBefore in first], [0, 'one', false])
     assert.equal(files.stateAtFirst in filesOf(settings, plan, given), false)
     const ofTerraform = { ...settings, engine: 'TERRAFORM' } as const
@@ -149,14 +149,14 @@ describe('readDiagnosis', () => {
 describe('readState', () => {
   const read = (text: string) => readState(Buffer.from(text))
 
-  it('returns serial and lineage of a state, also of an encrypted one', () => {
+  it('returns serial and lineage of a state, also of an encrypted one', async () => {
     const text = '{"serial":3,"lineage":"a","encrypted_data":"x"}'
-    assert.deepEqual(read(text), { text, serial: 3, lineage: 'a' })
+    assert.deepEqual(await read(text), { text, serial: 3, lineage: 'a' })
   })
 
-  it('returns undefined for a damaged state', () => {
+  it('returns undefined for a damaged state', async () => {
     for (const text of ['', '{"serial":3,"lin', '[]', '{"serial":-1,"lineage":"a"}', '{"serial":1}']) {
-      assert.equal(read(text), undefined)
+      assert.equal(await read(text), undefined)
     }
   })
 })

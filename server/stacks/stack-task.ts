@@ -31,8 +31,8 @@ export const longestStateBytes = mebibytes(16)
 const outputFiles: readonly OutputFile[] = [
   { path: files.step, mostBytes: 1024 },
   { path: files.plan, mostBytes: mebibytes(16) },
-  // It has each value of the state about four times, and is read in parts.
-  { path: files.planJson, mostBytes: 4 * longestStateBytes },
+  // It has each value of the state two to four times. A resource has 4 to 8 KiB of it.
+  { path: files.planJson, mostBytes: 2 * longestStateBytes },
   { path: files.lock, mostBytes: mebibytes(1) },
   { path: files.state, mostBytes: longestStateBytes },
   { path: files.result, mostBytes: mebibytes(16) },

@@ -1,17 +1,17 @@
-import type { Sql } from '../database/index.ts'
+import { type Sql, withOwner } from '../database/index.ts'
 import type { TaskFile, TaskOutcome } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { asInvalid, ForeignJsonProblem } from '../lib/foreign-json.ts'
 import { newId } from '../lib/id.ts'
-import { type ServiceOutput, setServiceOutputs } from '../variables/index.ts'
+import type { Secret } from '../lib/secret.ts'
+import { setServiceOutputs } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { backendRefusal } from './backend-refusal.ts'
-import { parseJson } from './json-values.ts'
+import { type PackedResult, planIn, resultIn } from './foreign-files.ts'
 import { lockedText } from './locked-text.ts'
-import { readPlan } from './plan-file.ts'
 import { planRefusal } from './plan-refusal.ts'
-import { type Mask, type PlanSummary, summarizePlan } from './plan-summary.ts'
-import { readResult } from './read-result.ts'
+import type { PlanSummary } from './plan-summary.ts'
 import { findPlan, forgetRuns, type OpenPlan } from './run-record-store.ts'
 import { files, unchangedExitCode } from './runner-program.ts'
 import {
@@ -41,6 +41,11 @@ export interface StackOwner {
   readonly environmentId: string
   readonly organizationId: string
 }
+
+/** The state that a run has written, or why it cannot be kept. */
+export type LeftState =
+  | { readonly state: StateFile; readonly problem?: undefined }
+  | { readonly state?: undefined; readonly problem: string }
 
 /**
  * States, plans and outputs of stacks. Everything that may contain a secret is sealed. Each
@@ -125,6 +130,16 @@ export function createStacks({ vault, clock }: StacksOptions) {
       return row && (await vault.open(sql, organizationId, stateCell(row.id), row.sealed_state)).reveal()
     },
 
+    /** Reads the state that a run has written. It may take seconds, so no transaction waits. */
+    async readLeftState({ organizationId }: StackOwner, outcome: TaskOutcome): Promise<LeftState | undefined> {
+      const file = outcome.files?.get(files.state)
+      if (!file) return undefined
+      const { content, problem } = file
+      if (!content) return { problem: `The state that it wrote cannot be kept: ${problem}.` }
+      const state = await withOwner(organizationId, () => readState(content))
+      return state ? { state } : { problem: 'The state that it wrote is damaged. The version before is kept.' }
+    },
+
     /**
      * Keeps the state that a run has written as a new version, unless it is unchanged. Returns why
      * it could not be kept; the version before is the newest one then.
@@ -133,16 +148,11 @@ export function createStacks({ vault, clock }: StacksOptions) {
       sql: Sql,
       owner: StackOwner,
       runId: string,
-      outcome: TaskOutcome,
+      left: LeftState | undefined,
       { isMoved = false }: { readonly isMoved?: boolean } = {},
     ): Promise<string | undefined> {
-      const file = outcome.files?.get(files.state)
-      if (!file) return undefined
-      if (!file.content) return `The state that it wrote cannot be kept: ${file.problem}.`
-      const state = readState(file.content)
-      if (!state) return 'The state that it wrote is damaged. The version before is kept.'
-      await writeState(sql, owner, { runId, isMoved }, state)
-      return undefined
+      if (left?.state) await writeState(sql, owner, { runId, isMoved }, left.state)
+      return left?.problem
     },
 
     /** Keeps a state that was moved to the platform. The backend of the files keeps its own. */
@@ -150,11 +160,11 @@ export function createStacks({ vault, clock }: StacksOptions) {
       sql: Sql,
       owner: StackOwner,
       run: { readonly id: string; readonly backend: Backend },
-      outcome: TaskOutcome,
+      left: LeftState | undefined,
     ): Promise<string | undefined> {
       if (run.backend === 'user_provided') return undefined
-      if (!outcome.files?.has(files.state)) return 'The backend of the files returned no state.'
-      return this.keepState(sql, owner, run.id, outcome, { isMoved: true })
+      if (!left) return 'The backend of the files returned no state.'
+      return this.keepState(sql, owner, run.id, left, { isMoved: true })
     },
 
     /**
@@ -164,22 +174,32 @@ export function createStacks({ vault, clock }: StacksOptions) {
     keepSnapshot: (sql: Sql, owner: StackOwner, runId: string, state: StateFile): Promise<void> =>
       writeState(sql, owner, { runId, isMoved: false }, state),
 
-    /** Keeps a plan until it is applied. Throws AppError `invalid` if it cannot be read. */
-    async keepPlan(
-      sql: Sql,
+    /**
+     * Summarizes the plan that a run has made. It may take seconds, so no transaction waits. Throws
+     * AppError `invalid` if it cannot be read.
+     */
+    async readLeftPlan(
       { organizationId }: StackOwner,
-      run: { readonly id: string; readonly mask: Mask },
+      secrets: readonly Secret[],
       outcome: TaskOutcome,
     ): Promise<PlanSummary> {
       const isUnchanged = outcome.exitCode === unchangedExitCode
       const json = isUnchanged ? Buffer.from('{}') : contentOf(outcome, files.planJson)
-      const plan = readable('The plan', () => summarizePlan(readPlan(json), run.mask))
+      return withOwner(organizationId, () => planIn(json, secrets).catch(asInvalid('The plan cannot be read: it')))
+    },
+
+    /** Keeps a plan until it is applied. */
+    async keepPlan(
+      sql: Sql,
+      { organizationId }: StackOwner,
+      run: { readonly id: string; readonly plan: PlanSummary },
+      outcome: TaskOutcome,
+    ): Promise<void> {
       const [saved, lock] = [files.plan, files.lock].map((path) => {
         return Buffer.from(outcome.files?.has(path) ? contentOf(outcome, path) : []).toString('base64')
       })
       const sealed = await vault.seal(sql, organizationId, planCell(run.id), JSON.stringify([saved, lock]))
-      await setPlan(sql, run.id, { plan, sealed, now: clock.now() })
-      return plan
+      await setPlan(sql, run.id, { plan: run.plan, sealed, now: clock.now() })
     },
 
     /**
@@ -212,24 +232,37 @@ export function createStacks({ vault, clock }: StacksOptions) {
       return { plan: Buffer.from(plan, 'base64'), lock: Buffer.from(lock, 'base64') }
     },
 
-    /** Stores resources and outputs after an apply. Returns the outputs. */
+    /**
+     * Reads the resources and outputs after an apply. It may take seconds, so no transaction waits.
+     * Undefined if the run listed none and did not succeed. Throws AppError `invalid` if they
+     * cannot be read.
+     */
+    async readLeftResult(
+      { organizationId }: StackOwner,
+      secrets: readonly Secret[],
+      outcome: TaskOutcome,
+      { isWhole }: { readonly isWhole: boolean },
+    ): Promise<PackedResult | undefined> {
+      const { content, problem = 'the run listed none' } = outcome.files?.get(files.result) ?? {}
+      if (!content && !isWhole) return undefined
+      if (!content) throw new AppError('invalid', `The resources cannot be read: ${problem}.`)
+      const reading = withOwner(organizationId, () => resultIn(content, secrets))
+      // A run that failed says why.
+      return reading.catch((error: unknown) =>
+        error instanceof ForeignJsonProblem && !isWhole ? undefined : asInvalid('The result cannot be read: it')(error),
+      )
+    },
+
+    /** Stores resources, and the outputs of a run that succeeded. */
     async keepResult(
       sql: Sql,
       owner: StackOwner,
-      outcome: TaskOutcome,
-      { isWhole, mask }: { readonly isWhole: boolean; readonly mask: Mask },
-    ): Promise<readonly ServiceOutput[]> {
-      const file = outcome.files?.get(files.result)
-      const shown = file?.content && parseJson(file.content)
-      if (shown === undefined) {
-        if (!isWhole) return []
-        throw new AppError('invalid', `The resources cannot be read: ${file?.problem ?? 'the run listed none'}.`)
-      }
-      const { resources, outputs } = readable('The result', () => readResult(shown, mask))
+      { resources, outputs }: PackedResult,
+      { isWhole }: { readonly isWhole: boolean },
+    ): Promise<void> {
       const rows = resources.map((resource) => ({ ...resource, id: newId() }))
       await replaceResources(sql, owner.serviceId, rows, clock.now())
       if (isWhole) await setServiceOutputs(sql, { vault, clock }, owner, outputs)
-      return outputs
     },
   }
 }
@@ -244,22 +277,6 @@ async function lockRefusal(sql: Sql, serviceId: string): Promise<string> {
 /** Where a version of a state is sealed. */
 export const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
 const planCell = (id: string) => ({ table: 'stack_run', row: id, column: 'sealed_plan' })
-
-/** Reads JSON that the program of a run has written. Throws AppError `invalid` for another form. */
-function readable<T>(what: string, read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    // The message of a syntax error quotes the text.
-    if (cause instanceof SyntaxError) throw new AppError('invalid', `${what} cannot be read: it is not JSON.`)
-    if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause
-    throw new AppError(
-      'invalid',
-      `${what} cannot be read: it has another form, too many parts, or is nested too deeply.`,
-      { cause },
-    )
-  }
-}
 
 function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
   const file: TaskFile = all?.get(path) ?? { problem: 'the run wrote none' }

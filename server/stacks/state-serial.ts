@@ -1,23 +1,28 @@
-/** Strings, brackets, and everything in between. */
-const token = /"(?:[^"\\]|\\.)*"|[{}[\]]|[^"{}[\]]+/gs
+import { type ForeignReader, foreignTask, readForeign } from '../lib/foreign-json.ts'
+import { findMembers, type Range } from './json-parts.ts'
 
 /**
- * Pure: returns a state file with another serial and every other character unchanged. Parsing and
- * writing it would round numbers of more than 53 bits. A state that OpenTofu has encrypted repeats
- * its serial inside, so it is returned as it is.
+ * Returns a function that gives a state file another serial and leaves every other character
+ * unchanged. Parsing and writing it would round numbers of more than 53 bits. A state that OpenTofu
+ * has encrypted repeats its serial inside, so the function returns undefined.
  */
-export function withSerial(text: string, serial: number): string {
-  let depth = 0
-  let isSerial = false
-  let isEncrypted = false
-  const parts: string[] = []
-  for (const [part] of text.matchAll(token)) {
-    const isNumber = isSerial && /^\s*:\s*\d/.test(part)
-    parts.push(isNumber ? part.replace(/\d+/, String(serial)) : part)
-    isSerial = depth === 1 && part === '"serial"'
-    if (depth === 1 && part === '"encrypted_data"') isEncrypted = true
-    if (part === '{' || part === '[') depth++
-    if (part === '}' || part === ']') depth--
-  }
-  return isEncrypted ? text : parts.join('')
+export async function renumbering(text: string): Promise<(serial: number) => string | undefined> {
+  const json = Buffer.from(text)
+  const place = await readForeign(serialPlace, { json }, undefined)
+  if (!place) return () => undefined
+  const [before, after] = [json.subarray(0, place.from).toString(), json.subarray(place.to).toString()]
+  return (serial) => `${before}${serial}${after}`
+}
+
+function findSerial(json: Uint8Array): Range | undefined {
+  const found = findMembers(json, ['serial', 'encrypted_data'])
+  return found?.has('encrypted_data') ? undefined : found?.get('serial')
+}
+
+/** Runs in a worker for a long state. */
+export const serialTask = foreignTask(findSerial)
+const serialPlace: ForeignReader<undefined, Range | undefined> = {
+  module: new URL(import.meta.url),
+  name: 'serialTask',
+  task: serialTask,
 }

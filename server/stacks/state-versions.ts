@@ -1,13 +1,12 @@
 import type { Database, Sql } from '../database/index.ts'
-import { inTransaction } from '../database/index.ts'
+import { inTransaction, withOwner } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { lockedText } from './locked-text.ts'
 import { endStackRun, findBackend, findLock, insertStackRun } from './stack-store.ts'
 import type { StackOwner, StacksOptions } from './stacks.ts'
 import { stateCell } from './stacks.ts'
-import { readState } from './state-file.ts'
-import { withSerial } from './state-serial.ts'
+import { renumbering } from './state-serial.ts'
 import { findState, findStateById, insertState, keptSerial, listStates, type StackStateRow } from './state-store.ts'
 
 /** A version of a state as the API lists it, without its content. */
@@ -21,23 +20,32 @@ export async function stateVersions(sql: Sql, serviceId: string) {
  * `notFound` if the stack has no such version, and `conflict` if it is the newest one or if a run
  * has the lock of the stack.
  */
-export const restoreState = (
+export async function restoreState(
   database: Database,
   options: StacksOptions,
   owner: StackOwner,
   stateId: string,
-): Promise<Awaited<ReturnType<typeof stateVersions>>[number]> =>
-  inTransaction(database, async (sql) => {
-    const { serviceId } = owner
+): Promise<Awaited<ReturnType<typeof stateVersions>>[number]> {
+  const { serviceId, organizationId } = owner
+  const former = await findStateById(database, serviceId, stateId)
+  if (!former) throw notFound('state', stateId)
+  const opened = await options.vault.open(database, organizationId, stateCell(former.id), former.sealed_state)
+  // It may take a moment, so no transaction waits.
+  const text = opened.reveal()
+  const renumber = await withOwner(organizationId, () => renumbering(text))
+  return inTransaction(database, async (sql) => {
     const wanted = await findStateById(sql, serviceId, stateId)
     if (!wanted) throw notFound('state', stateId)
+    if (wanted.sealed_state !== former.sealed_state) throw new AppError('conflict', changed)
     if ((await findBackend(sql, serviceId)) === 'user_provided') throw new AppError('conflict', elsewhere)
-    await holdLock(sql, options, serviceId, (run) => addVersion(sql, options, owner, { wanted, run }))
+    await holdLock(sql, options, serviceId, (run) => addVersion(sql, options, owner, { wanted, run, text, renumber }))
     const [restored] = await stateVersions(sql, serviceId)
     if (!restored) throw new Error(`the restored state of stack ${serviceId} is gone`)
     return restored
   })
+}
 
+const changed = 'A run has changed this version of the state a moment ago. Try again.'
 const elsewhere =
   'The state of the stack is in the backend of its files. Restore it there, or move it to the platform first.'
 
@@ -59,22 +67,27 @@ async function holdLock(
   await endStackRun(sql, id, { status: 'SUCCESS', reason: null, now })
 }
 
+interface Restoring {
+  readonly wanted: StackStateRow
+  readonly run: string
+  readonly text: string
+  readonly renumber: (serial: number) => string | undefined
+}
+
 async function addVersion(
   sql: Sql,
   { vault, clock }: StacksOptions,
   { serviceId, organizationId }: StackOwner,
-  { wanted, run }: { readonly wanted: StackStateRow; readonly run: string },
+  { wanted, run, text: former, renumber }: Restoring,
 ): Promise<void> {
   const newest = await findState(sql, serviceId)
   if (!newest || newest.id === wanted.id) {
     throw new AppError('conflict', `Version ${wanted.number} is the newest one of the state already.`)
   }
-  const opened = await vault.open(sql, organizationId, stateCell(wanted.id), wanted.sealed_state)
   // Backends refuse a state whose serial is not above the one that they have.
-  const text = withSerial(opened.reveal(), Math.max(newest.serial, wanted.serial) + 1)
-  const content = Buffer.from(text)
-  const state = readState(content)
-  if (!state) throw new Error(`version ${wanted.number} of the state of stack ${serviceId} is damaged`)
+  const next = Math.max(newest.serial, wanted.serial) + 1
+  const renumbered = renumber(next)
+  const [text, serial] = renumbered === undefined ? [former, wanted.serial] : [renumbered, next]
   const id = newId()
   await insertState(sql, {
     id,
@@ -82,9 +95,9 @@ async function addVersion(
     number: newest.number + 1,
     run_id: run,
     created_at: clock.now(),
-    serial: state.serial,
-    lineage: state.lineage,
-    bytes: content.length,
+    serial,
+    lineage: wanted.lineage,
+    bytes: Buffer.byteLength(text),
     sealed_state: await vault.seal(sql, organizationId, stateCell(id), text),
     restored_from: wanted.number,
   })

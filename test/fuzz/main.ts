@@ -3,13 +3,15 @@ import { systemClock as clock } from '../../server/lib/clock.ts'
 import { idsOf, operations, pathOf } from '../contract/requests.ts'
 import { addObjects, addTenant, type Objects, type Tenant } from '../support/fixture.ts'
 import { createPlatform, type Platform } from '../support/platform.ts'
+import { foreignTexts } from './foreign-texts.ts'
 import { createRandom, type Random } from './random.ts'
 import { almost } from './values.ts'
 
 /**
  * `npm run fuzz [-- --requests=N] [--seconds=N] [--seed=N]`: random requests for all operations of
- * the contract, most of them almost good. Ends with exit code 1 at the first answer that is a
- * server's error, with the request that led to it.
+ * the contract, most of them almost good. In between, messages of git providers and files of stacks
+ * with random changes. Ends with exit code 1 at the first answer that is a server's error, with the
+ * request that led to it, and if such a text holds the server.
  */
 const options = new Map(
   process.argv.slice(2).map((argument) => /^--(\w+)=(\d+)$/.exec(argument)?.slice(1) ?? []) as [string, string][],
@@ -34,6 +36,14 @@ let sent = 0
 let failure: string | undefined
 
 say(`Seed ${seed}; ${operations.length} operations.`)
+let texts = 0
+const tryText = await foreignTexts(platform, random)
+// Alone at first, so that nothing else holds the server.
+while (!failure && texts < requests / 50 && clock.monotonic() - began < seconds * 250) {
+  texts++
+  failure = await tryText()
+}
+if (failure) failure += `\nseed ${seed}`
 await Promise.all(Array.from({ length: lanes }, lane))
 const duration = Math.round((clock.monotonic() - began) / 1000)
 say(
@@ -42,6 +52,7 @@ say(
     .map(([status, count]) => `${count} × ${status}`)
     .join(', ')}`,
 )
+say(`${texts} texts from outside.`)
 if (failure) say(failure)
 for (const end of endings.reverse()) await end()
 process.exit(failure ? 1 : 0)

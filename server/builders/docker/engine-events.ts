@@ -1,3 +1,4 @@
+import { parseForeign } from '../../lib/foreign-json.ts'
 import { linesOf } from '../../lib/lines-of.ts'
 
 /** One line of the engine's progress. Only the fields that are used here. */
@@ -15,5 +16,8 @@ export async function* readEvents(answer: NodeJS.ReadableStream): AsyncGenerator
   for await (const line of linesOf(text)) if (line.trim() !== '') yield parseEvent(line)
 }
 
+/** A line has a part of an output or of a graph in base64, so it has few values. */
+const longestLine = 32 * 2 ** 20
+
 // The engine is trusted to keep to its API. The type of a field is checked before its use.
-const parseEvent = (line: string): EngineEvent => JSON.parse(line) as EngineEvent
+const parseEvent = (line: string): EngineEvent => parseForeign(Buffer.from(line), { bytes: longestLine }) as EngineEvent

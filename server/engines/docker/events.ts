@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../lib/clock.ts'
+import { ForeignJsonProblem, parseForeign } from '../../lib/foreign-json.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
@@ -170,8 +171,8 @@ export class Events {
 /** Parses one line of the daemon's answer; undefined for events of anything else. */
 export function toEvent(line: string, instance: string): ContainerEvent | undefined {
   // The shape is that of Docker's published API.
-  const { Type, Action, Actor } = JSON.parse(line) as {
-    Type: string
+  const { Type, Action, Actor } = parsed(line) as {
+    Type?: string
     Action: string
     Actor?: { ID: string; Attributes?: Readonly<Record<string, string>> }
   }
@@ -179,4 +180,14 @@ export function toEvent(line: string, instance: string): ContainerEvent | undefi
   const { [label.instance]: owner, [label.service]: service } = attributes
   if (Type !== 'container' || !Actor || owner !== instance || service === undefined) return undefined
   return { action: Action, container: Actor.ID, service, attributes }
+}
+
+/** The labels of a user's image are attributes too. An event with too many is not one of ours. */
+function parsed(line: string): unknown {
+  try {
+    return Object(parseForeign(Buffer.from(line)))
+  } catch (error) {
+    if (error instanceof ForeignJsonProblem) return {}
+    throw error
+  }
 }

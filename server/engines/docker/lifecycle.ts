@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import { messageOf } from '../../lib/error.ts'
+import { parseForeign } from '../../lib/foreign-json.ts'
 import { masker } from '../../lib/masker.ts'
 import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
 import { execIn } from './container-output.ts'
@@ -24,7 +25,7 @@ const leastSeconds = 2
 /** Returns the command in a label. Undefined if it holds none: the label may come from an image. */
 const commandOf = (labels: Readonly<Record<string, string>>, name: string): string[] | undefined => {
   try {
-    const command: unknown = JSON.parse(labels[name] ?? 'null')
+    const command: unknown = parseForeign(Buffer.from(labels[name] ?? 'null'))
     const isCommand = Array.isArray(command) && command.every((word) => typeof word === 'string')
     return isCommand ? command : undefined
   } catch {

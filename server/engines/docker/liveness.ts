@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { parseForeign } from '../../lib/foreign-json.ts'
 import type { Probe } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
@@ -26,7 +27,7 @@ const numbers = ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'fail
  */
 export function probeOf(text: string | undefined): Probe | undefined {
   try {
-    const value: unknown = JSON.parse(text ?? '')
+    const value: unknown = parseForeign(Buffer.from(text ?? ''))
     const isProbe =
       typeof Object(value).check?.type === 'string' && numbers.every((name) => Number.isFinite(Object(value)[name]))
     // `as`: the label was written from a Probe, and its members were checked above.

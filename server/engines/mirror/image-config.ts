@@ -1,3 +1,6 @@
+import { parseForeign } from '../../lib/foreign-json.ts'
+import { mostConfigBytes } from '../docker/registry/manifest.ts'
+
 /** The parts of an image's configuration that builds depend on. */
 export interface ImageConfig {
   readonly labels: Readonly<Record<string, unknown>>
@@ -23,7 +26,7 @@ export function imageConfig(bytes: Buffer): ImageConfig {
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return parseForeign(bytes, { bytes: mostConfigBytes })
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
+import { parseForeign } from '../../lib/foreign-json.ts'
 import type { ImageReference } from '../docker/image-reference.ts'
 import { aboveFloor } from '../docker/registry/above-floor.ts'
 import type { RegistryClient } from '../docker/registry/client.ts'
@@ -156,7 +157,7 @@ export async function openPart(path: string, digest: string, size: number) {
 
 /** Adds the tag to a manifest, so that no other tag has the same one. */
 export function annotated(bytes: Buffer, tag: string): Buffer {
-  const manifest = Object(JSON.parse(bytes.toString('utf8')))
+  const manifest = Object(parseForeign(bytes))
   return Buffer.from(JSON.stringify({ ...manifest, annotations: { 'quayside.tag': tag } }))
 }
 

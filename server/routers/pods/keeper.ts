@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type KeptHead, type KeptPart, type KeptSlot, keptFiles, keptSlots } from '@quayside/contract/kept-parts.ts'
 import { everyOne } from '../../lib/every-one.ts'
+import { parseForeign } from '../../lib/foreign-json.ts'
 import { createSlots } from '../../lib/slots.ts'
 import { findSecret } from './find-secret.ts'
 import type { KeptContent } from './kept-content.ts'
@@ -140,7 +141,7 @@ const placesOf = (known: KnownParts): readonly PartPlace[] => known.map(({ slot 
 /** The people of a cluster may change its Secrets. A head that is not ours names no parts. */
 function partsIn(text: string): KnownParts {
   try {
-    const { parts } = Object(JSON.parse(text))
+    const { parts } = Object(parseForeign(Buffer.from(text)))
     if (!Array.isArray(parts)) return []
     return parts.map((part): KeptPart => {
       const slot = keptSlots.find((one) => one === Object(part).slot)

@@ -1,3 +1,4 @@
+import { parseForeign } from '../../lib/foreign-json.ts'
 import { newId } from '../../lib/id.ts'
 import { type Branch, type CreateBody, type EditBody, given, originOf, type TokenTypes } from './branch.ts'
 import { keptId } from './ports.ts'
@@ -176,7 +177,7 @@ export const helmBranch: Branch<'helm'> = {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    parseForeign(Buffer.from(text))
     return true
   } catch {
     return false

@@ -1,3 +1,4 @@
+import { parseForeign } from '../../../lib/foreign-json.ts'
 import type { SafeStream } from '../../../lib/safe-stream.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import { translated } from './translated.ts'
@@ -29,7 +30,7 @@ export async function saidIn(answer: SafeStream): Promise<string> {
 
 function messagesOf(text: string): string[] {
   try {
-    const { errors } = Object(JSON.parse(text))
+    const { errors } = Object(parseForeign(Buffer.from(text)))
     const [first] = Array.isArray(errors) ? errors : []
     const { code, message } = Object(first)
     const said: unknown = message ?? code

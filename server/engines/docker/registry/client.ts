@@ -1,5 +1,6 @@
 import { basicAuthorization, type Challenge, mayGetPassword, parseChallenge, tokenOf } from '../../../lib/challenge.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { parseForeign } from '../../../lib/foreign-json.ts'
 import type { OpenStream, SafeStream } from '../../../lib/safe-stream.ts'
 import { withoutEnd } from '../../../lib/trim.ts'
 import type { RegistryLogin } from '../../engine.ts'
@@ -188,7 +189,7 @@ export class RegistryClient {
 
 function jsonOf(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return parseForeign(body)
   } catch {
     return undefined
   }

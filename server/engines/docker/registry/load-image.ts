@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { type Pack, pack } from 'tar-stream'
 import { messageOf } from '../../../lib/error.ts'
+import { parseForeign } from '../../../lib/foreign-json.ts'
 import type { DockerDaemon } from '../daemon.ts'
 import { isRefusal } from '../daemon.ts'
 import { RegistryProblem } from '../registry-problem.ts'
@@ -75,7 +76,7 @@ function refuse(answer: string): void {
 
 function errorOf(line: string): string | undefined {
   try {
-    const { error } = Object(JSON.parse(line))
+    const { error } = Object(parseForeign(Buffer.from(line)))
     return error === undefined ? undefined : String(error)
   } catch (error) {
     return messageOf(error)

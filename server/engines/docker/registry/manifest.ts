@@ -1,3 +1,4 @@
+import { ForeignJsonProblem, parseForeign } from '../../../lib/foreign-json.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import type { Platform } from './places.ts'
 
@@ -147,9 +148,10 @@ export function readDiffIds(config: Buffer, layers: number): string[] {
 
 function parsed(bytes: Buffer, what: string): Readonly<Record<string, unknown>> {
   try {
-    return Object(JSON.parse(bytes.toString('utf8')))
+    return Object(parseForeign(bytes, { bytes: mostConfigBytes }))
   } catch (cause) {
-    throw new RegistryProblem('form', `${what} is not JSON`, { cause })
+    if (!(cause instanceof ForeignJsonProblem)) throw cause
+    throw new RegistryProblem('form', `${what} ${cause.message}`, { cause })
   }
 }
 

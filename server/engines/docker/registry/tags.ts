@@ -1,3 +1,4 @@
+import { ForeignJsonProblem, parseForeign } from '../../../lib/foreign-json.ts'
 import { kindOfStatus, RegistryProblem } from '../registry-problem.ts'
 import { readWhole, saidIn } from './answers.ts'
 import type { RegistryClient } from './client.ts'
@@ -26,12 +27,12 @@ async function readPage(client: RegistryClient, last: string, signal: AbortSigna
   const query = new URLSearchParams({ n: String(pageSize), ...(last !== '' && { last }) })
   try {
     await using answer = await client.ask({ path: `tags/list?${query}`, signal })
-    const { tags } = Object(JSON.parse((await readWhole(answer, pageBytes)).toString('utf8')))
+    const { tags } = Object(parseForeign(await readWhole(answer, pageBytes)))
     return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : []
   } catch (error) {
     if (error instanceof RegistryProblem && error.kind === 'absent') return []
-    if (error instanceof SyntaxError)
-      throw new RegistryProblem('form', 'its list of tags is not JSON', { cause: error })
+    if (error instanceof ForeignJsonProblem)
+      throw new RegistryProblem('form', `its list of tags ${error.message}`, { cause: error })
     throw error
   }
 }

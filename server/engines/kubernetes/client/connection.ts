@@ -5,6 +5,8 @@ import type { AddressGuard } from '../../../lib/address.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { startDeadline } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/error.ts'
+import { ForeignJsonProblem, nearby, parseForeign } from '../../../lib/foreign-json.ts'
+import { shapeOf } from '../../../lib/json-shape.ts'
 import type { KubeAccess } from './access.ts'
 import { endedCredential } from './credential-end.ts'
 import { errorOfAnswer, errorOfConnection, KubeError } from './kube-error.ts'
@@ -47,11 +49,9 @@ interface Opened extends Omit<KubeTarget, 'headers'> {
 
 const usualTimeoutMs = 30_000
 const lookupTimeoutMs = 10_000
-/**
- * Larger answers end the request. An object has 1.5 MiB at most. Parsing 8 MiB of the smallest
- * objects stops everything else for half a second.
- */
-const longestAnswerBytes = 8 * 1024 * 1024
+/** Larger answers end the request. An object has 1.5 MiB at most, and lists are read in pages. */
+const longestAnswerBytes = nearby.bytes
+const tooLong = 'the answer of the API server is too long'
 
 /**
  * Sends requests to one API server, over connections that are kept. Every address is checked by the
@@ -78,17 +78,20 @@ export class KubeConnection {
     return (await this.sized(wish, signal)).value
   }
 
-  /** Returns the parsed answer and its length in characters. Throws as `json`. */
+  /** Returns the parsed answer and its length in bytes. Throws as `json`. */
   async sized(wish: KubeRequest, signal: AbortSignal): Promise<{ readonly value: unknown; readonly length: number }> {
     const deadline = startDeadline(wish.timeoutMs ?? usualTimeoutMs, signal)
-    const text = await this.#read(wish, deadline.signal).catch((error: unknown) => {
+    const json = await this.#read(wish, deadline.signal).catch((error: unknown) => {
       signal.throwIfAborted()
       if (!deadline.isOver) throw error
       throw new KubeError(0, 'Timeout', 'the API server did not answer in time', { cause: error })
     })
     try {
-      return { value: JSON.parse(text), length: text.length }
+      const { parts, beyond } = shapeOf(json, nearby)
+      if (beyond !== undefined && parts > nearby.parts) throw new KubeError(0, 'TooLong', tooLong)
+      return { value: parseForeign(json), length: json.length }
     } catch (cause) {
+      if (!(cause instanceof ForeignJsonProblem)) throw cause
       throw new KubeError(0, 'Unreadable', `the answer to ${wish.path} is not JSON; is it an API server?`, { cause })
     }
   }
@@ -120,16 +123,20 @@ export class KubeConnection {
     this.#opened = undefined
   }
 
-  async #read(wish: KubeRequest, signal: AbortSignal): Promise<string> {
+  async #read(wish: KubeRequest, signal: AbortSignal): Promise<Buffer> {
     const answer = await this.#send(wish, signal)
     const status = answer.statusCode ?? 0
-    if (status >= 200 && status < 300) return textOf(answer)
+    if (status >= 200 && status < 300) return bytesOf(answer)
     throw await this.#refusalOf(answer)
   }
 
   /** Reads an answer that is an error. One that refuses credentials says if they have expired. */
   async #refusalOf(answer: IncomingMessage): Promise<KubeError> {
-    const refusal = errorOfAnswer(answer.statusCode ?? 0, await textOf(answer), answer.headers['retry-after'])
+    const refusal = errorOfAnswer(
+      answer.statusCode ?? 0,
+      (await bytesOf(answer)).toString(),
+      answer.headers['retry-after'],
+    )
     const { status, reason, message, retryAfterMs } = refusal
     const ended = status === 401 ? await this.#endOfCredentials() : undefined
     return ended === undefined ? refusal : new KubeError(status, reason, `${message}; ${ended}`, { retryAfterMs })
@@ -240,7 +247,7 @@ function queryOf(query: KubeRequest['query']): string {
   return params.size === 0 ? '' : `?${params}`
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
   try {
@@ -248,10 +255,10 @@ async function textOf(answer: IncomingMessage): Promise<string> {
       // No encoding is set, so pieces are buffers.
       pieces.push(piece as Buffer)
       length += (piece as Buffer).length
-      if (length > longestAnswerBytes) throw new KubeError(0, 'TooLong', 'the answer of the API server is too long')
+      if (length > longestAnswerBytes) throw new KubeError(0, 'TooLong', tooLong)
     }
   } catch (error) {
     throw errorOfConnection('', error)
   }
-  return Buffer.concat(pieces).toString()
+  return Buffer.concat(pieces)
 }

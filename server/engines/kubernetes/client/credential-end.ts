@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { parseForeign } from '../../../lib/foreign-json.ts'
 
 /**
  * Returns which of a refused user's credentials has expired, and when. Undefined if the times do
@@ -27,7 +28,7 @@ function endOfCertificate(text: string): Date | undefined {
 /** Tokens of service accounts are JWT. Others say nothing. */
 function endOfToken(token: string): Date | undefined {
   try {
-    const { exp } = Object(JSON.parse(Buffer.from(token.split('.', 2)[1] ?? '', 'base64url').toString()))
+    const { exp } = Object(parseForeign(Buffer.from(token.split('.', 2)[1] ?? '', 'base64url')))
     const end = new Date(typeof exp === 'number' ? exp * 1000 : Number.NaN)
     return Number.isNaN(end.getTime()) ? undefined : end
   } catch {

@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream'
+import { parseForeign } from '../../../lib/foreign-json.ts'
 import { type Channels, openChannels } from './channels.ts'
 import type { KubeConnection } from './connection.ts'
 import { KubeError } from './kube-error.ts'
@@ -80,7 +81,7 @@ export async function exec(
  */
 function settle({ resolve, reject }: PromiseWithResolvers<number | undefined>, bytes: Buffer): void {
   try {
-    const { status, reason, message, details } = Object(JSON.parse(bytes.toString()))
+    const { status, reason, message, details } = Object(parseForeign(bytes))
     const causes: unknown = Object(details).causes
     const exit = Array.isArray(causes) ? causes.find((cause) => Object(cause).reason === 'ExitCode') : undefined
     if (status === 'Success') resolve(0)

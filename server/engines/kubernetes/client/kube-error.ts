@@ -1,5 +1,6 @@
 import { AddressError } from '../../../lib/address.ts'
 import { messageOf } from '../../../lib/error.ts'
+import { parseForeign } from '../../../lib/foreign-json.ts'
 import { plain } from './plain.ts'
 
 /** An answer of an API server that is an error, or no answer. `message` can be shown to users. */
@@ -63,7 +64,7 @@ function pauseOf(retryAfter: string | undefined): number {
 
 function parseStatus(body: string): { message?: string; reason?: string } | undefined {
   try {
-    const { kind, message, reason } = Object(JSON.parse(body))
+    const { kind, message, reason } = Object(parseForeign(Buffer.from(body)))
     if (kind !== 'Status') return undefined
     return {
       ...(typeof message === 'string' && message !== '' && { message }),

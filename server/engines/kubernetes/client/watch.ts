@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { ForeignJsonProblem, parseForeign } from '../../../lib/foreign-json.ts'
 import { isObject } from './is-object.ts'
 import { errorOfConnection, KubeError } from './kube-error.ts'
 import type { KubeObject } from './objects.ts'
@@ -33,7 +34,7 @@ export async function* readEvents<T extends KubeObject>(
 }
 
 function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> {
-  const { type, object } = Object(parseJson(line.toString()))
+  const { type, object } = Object(parsed(line))
   if (type === 'ERROR') throw errorOfEvent(Object(object))
   const isBookmark = type === 'BOOKMARK' && typeof Object(object).metadata === 'object' && object.metadata !== null
   const isChange = (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isObject(object)
@@ -44,11 +45,12 @@ function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> {
   return { type, object, bytes: line.length } as WatchEvent<T>
 }
 
-function parseJson(text: string): unknown {
+function parsed(line: Buffer): unknown {
   try {
-    return JSON.parse(text)
+    return parseForeign(line)
   } catch (cause) {
-    throw new KubeError(0, 'Unreadable', 'an event of the API server is not JSON', { cause })
+    if (!(cause instanceof ForeignJsonProblem)) throw cause
+    throw new KubeError(0, 'Unreadable', `an event of the API server ${cause.message}`, { cause })
   }
 }
 
