@@ -25,11 +25,11 @@ const limits = { pair: 5, client: 20, account: 100, device: 5 } as const
  * Signs a person in by address and password and returns the account's id. If several accounts have
  * the address, the password selects one. An unknown address and a wrong password get the same
  * message after the same time (401). Failures count for the address together with the client, for
- * the client, and with a higher limit for the address: 429 while there are too many. In a browser in
- * which one of the accounts signed in before, they count for that browser alone, so nobody else
+ * the client, and with a higher limit for the address: 429 while there are too many. In a browser
+ * in which one of the accounts signed in before, they count for that browser alone, so nobody else
  * keeps its person out. Attempts of one client are judged one after the other, so concurrent
- * attempts see each other's failures. A rejected attempt is neither counted nor hashed. `rightOf` is
- * the comparison, which is slow on purpose.
+ * attempts see each other's failures. A rejected attempt is neither counted nor hashed. `rightOf`
+ * is the comparison, which is slow on purpose.
  */
 export function createSignIn({
   database,

@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..', '..')
  */
 const own: Readonly<Record<string, string>> = {
   'server/accounts/issuer-keys.ts': 'a key that the server sealed',
+  'server/accounts/own-account.ts': 'a record that the server sealed',
   'server/accounts/record-adapter.ts': 'a record that the server sealed',
   'server/builders/json-form.ts': 'one instruction of a Dockerfile, which has 256 KiB at most',
   'server/clusters/cluster-store.ts': 'a copy of an object of its own',
