@@ -4,7 +4,7 @@ import { assertError } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /** A stored git token is sent only to the scheme, host and port that it was given for. */
-const platform = await createPlatform({ after })
+const platform = await createPlatform({ after, settings: { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '10.0.0.0/8' } })
 const { a, call } = platform
 const tokens = `/organization/${a.organizationId}/gitToken`
 const stored = { name: 'place', type: 'GITLAB', git_api_url: 'https://git.example.org' }
@@ -34,7 +34,9 @@ test('a service cannot use a token of https for an address of plain http or anot
   for (const url of ['http://git.example.org/a.git', 'https://git.example.org:8443/a.git']) {
     const git_repository = { url, provider: 'GITLAB', git_token_id: Object(made.body).id }
     const body = { name: 'plain', build_mode: 'DOCKER', git_repository }
-    assertError(await call(a.tokens.ADMIN, 'POST', `/environment/${a.objects.environmentId}/application`, body), 400)
+    const answer = await call(a.tokens.ADMIN, 'POST', `/environment/${a.objects.environmentId}/application`, body)
+    assertError(answer, 400)
+    assert.match(answer.body.message, /is for another host, scheme or port/)
   }
 })
 
