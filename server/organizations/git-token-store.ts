@@ -33,6 +33,11 @@ export async function findGitToken(sql: Sql, organizationId: string, id: string)
   return row
 }
 
+/** Prevents other changes of the token for the rest of the transaction. */
+export async function lockGitToken(sql: Sql, organizationId: string, id: string): Promise<void> {
+  await sql`select id from git_token where id = ${id} and organization_id = ${organizationId} for no key update`
+}
+
 export type GitTokenValues = Pick<GitTokenRow, 'name' | 'description' | 'type' | 'workspace' | 'git_api_url'> & {
   readonly sealed_token?: string
 }

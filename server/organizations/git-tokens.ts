@@ -14,6 +14,7 @@ import {
   type GitTokenRow,
   insertGitToken,
   listGitTokens,
+  lockGitToken,
   updateGitToken,
 } from './git-token-store.ts'
 import { nameTaken } from './name-taken.ts'
@@ -73,7 +74,9 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
     async edit(organizationId: string, id: string, body: GitTokenRequest) {
       const values = checked(body, guard)
       const row = await inTransaction(database, async (sql) => {
-        await existing(sql, organizationId, id)
+        await lockGitToken(sql, organizationId, id)
+        const before = await existing(sql, organizationId, id)
+        if (!body.token) refuseOtherPlace(before, values)
         const sealed = body.token
           ? { sealed_token: await vault.seal(sql, organizationId, context(id), checkToken(body.token)) }
           : {}
@@ -98,17 +101,20 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
 
     /**
      * Returns the provider of a token for this repository. Throws 400 if the token is for another
-     * host.
+     * origin.
      */
     async typeFor(sql: Sql, organizationId: string, id: string, url: string): Promise<GitProvider> {
       const row = await existing(sql, organizationId, id)
       if (isFor(row, url)) return row.type
-      throw new AppError('invalid', `git_repository.git_token_id: "${row.name}" is for another host than that of url.`)
+      throw new AppError(
+        'invalid',
+        `git_repository.git_token_id: "${row.name}" is for another host, scheme or port than that of url.`,
+      )
     },
 
     /**
-     * Returns the credentials for a repository, only for the host of the token. Undefined for
-     * another host.
+     * Returns the credentials for a repository, only for the origin of the token. Undefined for
+     * another one.
      */
     async credential(
       sql: Sql,
@@ -124,7 +130,23 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
   }
 }
 
-const isFor = (row: GitTokenRow, url: string): boolean => URL.parse(row.git_api_url)?.host === URL.parse(url)?.host
+const originOf = (url: string): string | undefined => URL.parse(url)?.origin
+
+/** Compares scheme, host and port: a token given for https must not be sent over plain http. */
+const isFor = (row: GitTokenRow, url: string): boolean => {
+  const origin = originOf(row.git_api_url)
+  return origin !== undefined && origin === originOf(url)
+}
+
+/** Rejects a change of provider or address that would send the stored token to another place. */
+function refuseOtherPlace(before: GitTokenRow, after: Pick<GitTokenRow, 'type' | 'git_api_url'>): void {
+  if (before.type === after.type && isFor(before, after.git_api_url)) return
+  throw new AppError(
+    'invalid',
+    'token must be sent again when type, or scheme, host or port of git_api_url change: it was stored for ' +
+      `"${before.git_api_url}".`,
+  )
+}
 
 /** The user name that each provider expects with a token. */
 const usernames: Record<GitProvider, (row: GitTokenRow) => string> = {

@@ -135,6 +135,7 @@ test('a git token is only for its own host', async () => {
   for (const url of [
     'https://gitlab.com.evil.example/a',
     'https://gitlab.com:8443/a',
+    'http://gitlab.com/a/b.git',
     'https://github.com/a',
     'x',
     'https://evil.example/gitlab.com',
