@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { pack } from 'tar-stream'
+import { until } from '../../../../test/support/until.ts'
 import { engineForTests } from '../../../builders/docker/engine-for-tests.ts'
 import { whyNoOwnBuildKit } from '../../../builders/docker/test-own-buildkit.ts'
 import { silent } from '../../../lib/attempt.ts'
@@ -68,8 +69,16 @@ describe('daemons of BuildKit on a Docker Engine', { skip: await whyNoOwnBuildKi
       endUnused({ daemon, instance, clock, alone, isUsed: () => isUsed }, signal)
     await end(systemClock, true)
     assert.equal((await inspect()).State.Running, true)
+    const other = await daemons.hold(owner, limits, attempt())
+    const build = await other.open(attempt())
+    other[Symbol.dispose]()
     await end(systemClock, false)
-    assert.equal((await inspect()).State.Running, false)
+    assert.equal((await inspect()).State.Running, true, 'a build of another server')
+    build.destroy()
+    await until('nothing is connected', async () => {
+      await end(systemClock, false)
+      return (await inspect()).State.Running === false
+    })
     using _ = await daemons.hold(owner, limits, attempt())
     assert.equal((await inspect()).State.Running, true)
     await end(systemClock, false)

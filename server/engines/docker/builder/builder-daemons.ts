@@ -52,7 +52,7 @@ const idleMs = 300_000
 const dialCommand = ['buildctl', 'dial-stdio']
 const clearCommand = ['buildctl', 'prune', '--all']
 
-/** Creates the daemons of one installation. Asks nobody yet. */
+/** Creates the daemons of one installation. Asks nobody before the first build, or some minutes. */
 export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDaemons {
   const { clock, instance } = options
   const daemon = new DockerDaemon(options)
@@ -71,6 +71,8 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
     const end = (): void => void endUnused({ ...host, alone, isUsed }, AbortSignal.timeout(60_000)).catch(() => {})
     AbortSignal.timeout(idleMs + 1000).addEventListener('abort', end)
   }
+  // An earlier process may have been killed during a build.
+  endUnusedLater()
   const updateLimits = async (owner: string, container: string, signal: AbortSignal): Promise<void> => {
     cores ??= coresOf(daemon, signal)
     cores.catch(() => {

@@ -37,11 +37,29 @@ export async function endUnused(options: UnusedOptions, signal: AbortSignal): Pr
     using _ = await alone.take(owner, signal)
     if (isUsed(owner)) continue
     const found = await inspectContainer(daemon, Id, signal)
-    if (found?.running) await stopContainer(daemon, { id: Id, graceSeconds }, signal)
-    else if (found && clock.now().getTime() - Date.parse(found.finishedAt) > unusedMs) {
+    if (found?.running) {
+      // A build of another server of this installation is connected by such a command.
+      if (!(await runsCommand(daemon, Id, signal))) await stopContainer(daemon, { id: Id, graceSeconds }, signal)
+    } else if (found && clock.now().getTime() - Date.parse(found.finishedAt) > unusedMs) {
       await removeBuilder(daemon, { instance, owner, id: Id }, signal)
     }
   }
+}
+
+/** Whether a command that was started in the container still runs. */
+async function runsCommand(daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<boolean> {
+  // The shapes are those of Docker's published API.
+  const { ExecIDs } = (await daemon.json({ method: 'GET', path: `/containers/${id}/json`, signal })) as {
+    readonly ExecIDs?: readonly string[] | null
+  }
+  for (const exec of ExecIDs ?? []) {
+    const found = await daemon.json({ method: 'GET', path: `/exec/${exec}/json`, signal }).catch((error: unknown) => {
+      if (isRefusal(error, 404)) return {}
+      throw error
+    })
+    if ('Running' in found && found.Running === true) return true
+  }
+  return false
 }
 
 /** Removes a container of a builder and its cache. */
