@@ -1,7 +1,14 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { KeyedSlots } from '../../../lib/keyed-slots.ts'
-import { absent, inspectContainer, listContainers, removeContainer, stopContainer } from '../containers.ts'
-import type { DockerDaemon } from '../daemon.ts'
+import {
+  absent,
+  inspectContainer,
+  listContainers,
+  removeContainer,
+  removeUnstarted,
+  stopContainer,
+} from '../containers.ts'
+import { type DockerDaemon, isRefusal } from '../daemon.ts'
 import { label } from '../labels.ts'
 import { builderName } from './builder-spec.ts'
 
@@ -44,6 +51,28 @@ export async function removeBuilder(
   signal: AbortSignal,
 ): Promise<void> {
   await removeContainer(daemon, id, signal)
-  const path = `/volumes/${builderName({ instance, owner })}`
-  await absent(daemon.send({ method: 'DELETE', path, signal, timeoutMs: 120_000 }))
+  await removeCache(daemon, { instance, owner }, signal)
+}
+
+/** Removes a stopped container of a builder and its cache, unless somebody uses it again. */
+export async function removeStopped(
+  daemon: DockerDaemon,
+  { instance, owner, id }: { readonly instance: string; readonly owner: string; readonly id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (await removeUnstarted(daemon, id, signal)) await removeCache(daemon, { instance, owner }, signal)
+}
+
+async function removeCache(
+  daemon: DockerDaemon,
+  builder: { readonly instance: string; readonly owner: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/volumes/${builderName(builder)}`
+  try {
+    await absent(daemon.send({ method: 'DELETE', path, signal, timeoutMs: 120_000 }))
+  } catch (error) {
+    // A build has created the container again, with this cache.
+    if (!isRefusal(error, 409)) throw error
+  }
 }
