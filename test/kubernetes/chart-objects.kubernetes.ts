@@ -127,7 +127,8 @@ for (const { version, program } of [
     })
 
     test('a Service without an address is not ready yet', async () => {
-      const web = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n'
+      const spec = '{selector: {app: web}, ports: [{port: 80}]}'
+      const web = `apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: ${spec}\n`
       await chart.git.push(smallChart({ 'chart/templates/web.yaml': web }))
       await succeeds(chart)
       await isSeen(chart, 'running')

@@ -147,12 +147,19 @@ for (const way of ways) {
       await chart.git.push(portChart(image.reference(), 'third'))
     })
 
-    test('a port never leads to another namespace, or to a Service without pods', async () => {
+    test('a port never leads to another namespace, or by a Service to another host name', async () => {
       const port = { name: 'web', internal_port: 80, service_name: 'web', is_default: true }
       await chart.edit({ ports: [{ ...port, namespace: 'kube-system' }] })
       assert.match((await chart.run()).reason, /port "web" is in the namespace "kube-system"/)
+      const elsewhere = `apiVersion: v1
+kind: Service
+metadata: {name: elsewhere}
+spec: {type: ExternalName, externalName: example.org}
+`
+      await chart.git.push(portChart(image.reference(), 'third', { 'chart/templates/elsewhere.yaml': elsewhere }))
       await chart.edit({ ports: [{ ...port, service_name: 'elsewhere' }] })
-      assert.match((await chart.run()).reason, /Service "elsewhere", which selects no pods/)
+      assert.match((await chart.run()).reason, /Service "elsewhere" leads to another host name by externalName/)
+      await chart.git.push(portChart(image.reference(), 'third'))
       await chart.edit({ ports: [{ ...port, internal_port: 81 }] })
       assert.match((await chart.run()).reason, /is 81, which the Service "web" does not have\. It has 80/)
       await chart.edit({ ports: [port] })

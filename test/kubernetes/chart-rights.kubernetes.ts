@@ -96,6 +96,30 @@ test('the API server refuses what the account of the chart does not have', async
   assert.equal(await mayRead('reader', pullSecretName), false)
 })
 
+test('a Role reads addresses of Services, and a Role that writes them or Services is refused', async () => {
+  const rule = (verbs: string) => `{apiGroups: [""], resources: [endpoints, services], verbs: [${verbs}]}`
+  assert.equal(await deployed(rights(ownRole, rule('get, list, watch'))), '')
+  assert.match(await deployed(rights(ownRole, rule('get, patch'))), /Role "reading" lets pods write services/)
+  const writer = '{apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [create]}'
+  assert.match(await deployed(rights(ownRole, writer)), /Role "reading" lets pods write endpointslices/)
+})
+
+test('a chart opens no address outside of the environment, and names none', async () => {
+  const service = (spec: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: ${spec}\n`
+  const ports = 'ports: [{port: 80}]'
+  for (const [template, reason] of [
+    [service(`{type: NodePort, selector: {app: web}, ${ports}}`), /Service "web" is of the type "NodePort"/],
+    [service(`{type: LoadBalancer, selector: {app: web}, ${ports}}`), /Service "web" is of the type "LoadBalancer"/],
+    [service(`{externalIPs: [192.0.2.1], selector: {app: web}, ${ports}}`), /claims addresses by externalIPs/],
+    [service('{type: ExternalName, externalName: example.org}'), /leads to another host name/],
+    [service(`{${ports}}`), /has no selector of pods/],
+    ['apiVersion: v1\nkind: Endpoints\nmetadata: {name: web}\n', /Endpoints "web" leads traffic to addresses/],
+  ] as const) {
+    assert.match(await deployed(template), reason)
+  }
+  assert.deepEqual((await kube.list(kinds.service, { namespace }, limit())).items, [])
+})
+
 test('the account of a chart exists only while it is installed', async () => {
   const { items } = await kube.list(kinds.serviceAccount, { namespace }, limit())
   assert.deepEqual(

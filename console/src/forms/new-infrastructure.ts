@@ -37,7 +37,11 @@ export const newChart: NewService = {
       keepsEmpty: true,
       hint: 'YAML. qovery.env.KEY stands for a variable or secret of the service.',
     },
-    { path: 'allow_cluster_wide_resources', label: 'Allow objects outside of its namespace', type: 'check' },
+    {
+      path: 'allow_cluster_wide_resources',
+      label: 'Allow objects outside of its namespace, and Services that open addresses',
+      type: 'check',
+    },
   ],
   initial: () => ({
     name: '',

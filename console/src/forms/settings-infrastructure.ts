@@ -26,7 +26,11 @@ export const chartSettings: Settings = {
       fields: [
         timeout,
         { path: 'arguments', label: 'Arguments of Helm', type: 'words', hint: 'One a line.' },
-        { path: 'allow_cluster_wide_resources', label: 'Allow objects outside of its namespace', type: 'check' },
+        {
+          path: 'allow_cluster_wide_resources',
+          label: 'Allow objects outside of its namespace, and Services that open addresses',
+          type: 'check',
+        },
       ],
     },
   ],

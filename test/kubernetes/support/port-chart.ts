@@ -41,11 +41,6 @@ apiVersion: v1
 kind: Service
 metadata: {name: admin}
 spec: {selector: {app: server}, ports: [{port: 80, targetPort: 9090}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: elsewhere}
-spec: {type: ExternalName, externalName: example.org}
 `,
   ...more,
 })

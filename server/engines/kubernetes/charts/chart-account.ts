@@ -20,11 +20,14 @@ const closeMs = 10_000
 
 const whole = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 const ofOneSecret = ['get', 'update', 'patch', 'delete']
+/** Charts of before that wrote addresses can still be uninstalled. */
+const ofAddresses = ['get', 'list', 'watch', 'delete']
 
 /**
  * The rights of that account: what charts are made of, in one namespace. Rules that decide about
  * others are missing: network rules, quotas, Ingresses, which claim host names, and custom kinds.
- * Secrets have a rule of their own.
+ * Secrets have a rule of their own, and so have the addresses of Services: who writes these leads
+ * traffic past network rules (CVE-2021-25740).
  */
 const rules: readonly { readonly group: string; readonly resources: Readonly<Record<string, string>> }[] = [
   {
@@ -35,7 +38,6 @@ const rules: readonly { readonly group: string; readonly resources: Readonly<Rec
       configmaps: 'ConfigMap',
       serviceaccounts: 'ServiceAccount',
       persistentvolumeclaims: 'PersistentVolumeClaim',
-      endpoints: 'Endpoints',
       events: 'Event',
       'pods/log': '',
     },
@@ -54,7 +56,6 @@ const rules: readonly { readonly group: string; readonly resources: Readonly<Rec
   { group: 'batch', resources: { jobs: 'Job', cronjobs: 'CronJob' } },
   { group: 'autoscaling', resources: { horizontalpodautoscalers: 'HorizontalPodAutoscaler' } },
   { group: 'policy', resources: { poddisruptionbudgets: 'PodDisruptionBudget' } },
-  { group: 'discovery.k8s.io', resources: { endpointslices: 'EndpointSlice' } },
   { group: 'coordination.k8s.io', resources: { leases: 'Lease' } },
   { group: 'rbac.authorization.k8s.io', resources: { roles: 'Role', rolebindings: 'RoleBinding' } },
 ]
@@ -78,6 +79,8 @@ export const accountRules = (secrets: readonly string[]): readonly object[] => [
     resources: Object.keys(resources),
     verbs: whole,
   })),
+  { apiGroups: [''], resources: ['endpoints'], verbs: ofAddresses },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ofAddresses },
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   // A rule without names would grant all.
   ...(secrets.length === 0

@@ -50,6 +50,15 @@ test('the account of a chart without Secrets may only create some', () => {
   assert.deepEqual(Object(ofSecrets(['own'])[1]).resourceNames, ['own'])
 })
 
+test('the account of a chart reads and removes addresses of Services, and writes none', () => {
+  const found = accountRules([]).filter((rule) => /"endpoint(?:s|slices)"/.test(JSON.stringify(rule)))
+  const verbs = ['get', 'list', 'watch', 'delete']
+  assert.deepEqual(found, [
+    { apiGroups: [''], resources: ['endpoints'], verbs },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs },
+  ])
+})
+
 const role = (...rules: object[]) => ({
   ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'r' } },
   rules,
@@ -69,6 +78,34 @@ test('a Role that grants other Secrets is refused', () => {
   assert.match(refusalOfRole(role({ ...reading, resources: ['*'] }), own) ?? '', /grants all Secrets/)
   assert.match(refusalOfRole(role({ ...reading, apiGroups: ['*'], verbs: ['*'] }), own) ?? '', /grants all Secrets/)
   assert.match(refusalOfRole(role({ ...reading, resourceNames: ['own', 'other'] }), own) ?? '', /the Secret "other"/)
+})
+
+for (const [group, resource] of [
+  ['', 'services'],
+  ['', 'endpoints'],
+  ['discovery.k8s.io', 'endpointslices'],
+] as const) {
+  test(`a Role may read ${resource}, but not write them`, () => {
+    const rule = (verbs: string[], more: object = {}) =>
+      role({ apiGroups: [group], resources: [resource], verbs, ...more })
+    assert.equal(refusalOfRole(rule(['get', 'list', 'watch', 'delete']), own), undefined)
+    const message = new RegExp(`lets pods write ${resource}.*grant get, list, watch`)
+    for (const verb of ['create', 'update', 'patch', '*']) {
+      assert.match(refusalOfRole(rule(['get', verb]), own) ?? '', message)
+      assert.match(refusalOfRole(rule([verb], { apiGroups: ['*'], resourceNames: ['web'] }), own) ?? '', message)
+    }
+  })
+}
+
+test('a Role whose group is null is read as the API server reads it', () => {
+  const rule = { apiGroups: [null], resources: ['services'], verbs: ['create'] }
+  assert.match(refusalOfRole(role(rule), own) ?? '', /lets pods write services/)
+})
+
+test('a Role that reads Endpoints and creates events is granted, as of charts of RabbitMQ', () => {
+  const reading = { apiGroups: [''], resources: ['endpoints'], verbs: ['get'] }
+  const events = { apiGroups: [''], resources: ['events'], verbs: ['create'] }
+  assert.equal(refusalOfRole(role(reading, events), own), undefined)
 })
 
 test('pods and tokens may only have accounts of the chart', () => {

@@ -66,6 +66,7 @@ for (const [what, bad, message] of [
     /belongs to the platform/,
   ],
   ['with external addresses', object('v1', 'Service', { spec: { externalIPs: ['10.0.0.1'] } }), /externalIPs/],
+  ['of another name', object('v1', 'Service', { spec: { externalName: 'a.example' } }), /Service "x" leads to another/],
 ] as const) {
   test(`an object ${what} is refused by its name`, () => assert.match(refusal([bad]) ?? '', message))
 }

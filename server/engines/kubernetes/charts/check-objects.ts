@@ -3,6 +3,7 @@ import { pullSecretName } from '../pull-secret.ts'
 import { accountPrefix, isGranted } from './chart-account.ts'
 import { refusalOfAccount } from './check-account.ts'
 import { refusalOfRole } from './check-role.ts'
+import { refusalOfTraffic } from './check-service.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 
 /** The rules for the objects of a chart. */
@@ -63,6 +64,8 @@ function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: 
   if (metadata.namespace !== undefined && metadata.namespace !== rules.namespace) {
     return `is in the namespace "${metadata.namespace}", and not in that of its environment; ${advice}`
   }
+  const traffic = refusalOfTraffic(object)
+  if (traffic !== undefined) return traffic
   if (!isGranted(object)) return `is of a kind that decides about others; turn it off in its values, or ${advice}`
   return refusalOfContent(object) ?? refusalOfRole(object, rules.secrets) ?? refusalOfAccount(object, rules.accounts)
 }
@@ -71,11 +74,7 @@ function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: 
 function refusalOfContent(object: RenderedObject): string | undefined {
   const text = JSON.stringify(object)
   const [used] = [pullSecretName, accountPrefix].filter((name) => text.includes(`"${name}`))
-  if (used !== undefined) return `uses the name "${used}", which belongs to the platform; use another name`
-  const addresses: unknown = Object(object['spec']).externalIPs
-  return object.kind === 'Service' && Array.isArray(addresses) && addresses.length > 0
-    ? 'claims addresses by externalIPs, which may belong to others; remove them'
-    : undefined
+  return used === undefined ? undefined : `uses the name "${used}", which belongs to the platform; use another name`
 }
 
 /** The kinds that an object defines, if it is a CustomResourceDefinition. */
