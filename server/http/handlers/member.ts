@@ -1,4 +1,4 @@
-import { listAvailableRoles, ownRights } from '../../access/index.ts'
+import { type Caller, listAvailableRoles, ownRights, visible } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -21,9 +21,12 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
       invitations.accept(idOf(ids), idOf(ids, 1), caller, body.invitation_link),
     deleteInvitation: async ({ target, ids }) => void (await invitations.remove(target.id, idOf(ids))),
 
-    listCustomRoles: async ({ target }) => ({ results: await customRoles.list(target.id) }),
+    listCustomRoles: async ({ target, caller }) => ({
+      results: (await customRoles.list(target.id)).map((role) => withVisibleProjects(caller, role)),
+    }),
     createCustomRole: ({ target, body }) => customRoles.create(target.id, body),
-    getCustomRole: ({ target, ids }) => customRoles.get(target.id, idOf(ids)),
+    getCustomRole: async ({ target, ids, caller }) =>
+      withVisibleProjects(caller, await customRoles.get(target.id, idOf(ids))),
     editCustomRole: ({ target, ids, body }) => customRoles.edit(target.id, idOf(ids), body),
     deleteCustomRole: async ({ target, ids }) => void (await customRoles.remove(target.id, idOf(ids))),
 
@@ -31,4 +34,13 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
     editAccount: ({ caller, body }) => accountInfo.edit(caller, body),
     getSignUp: ({ caller }) => accountInfo.signUp(caller),
   } satisfies Partial<Handlers>
+}
+
+/** Returns a role without its rights on projects that the caller may not read. */
+function withVisibleProjects<R extends { readonly project_permissions: readonly { readonly project_id: string }[] }>(
+  caller: Caller,
+  role: R,
+) {
+  const { project } = visible(caller)
+  return { ...role, project_permissions: role.project_permissions.filter(({ project_id }) => project(project_id)) }
 }
