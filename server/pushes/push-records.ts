@@ -45,8 +45,8 @@ export function createPushRecords(database: Database, home: readonly string[]) {
     },
 
     /**
-     * Lists the last 100 pushes, newest first, as far as the reader may see them: pushes to
-     * repositories that the reader may read, with services of environments that the reader may read.
+     * Lists the last 100 pushes, newest first: those to repositories that the reader may read,
+     * with the services that the reader may read.
      */
     async list(organizationId: string, reader: PushReader) {
       const rows = await listPushes(database, organizationId, shownPushes)
@@ -86,7 +86,10 @@ async function placesByKey(database: Database, organizationId: string, home: rea
   const places = new Map<string, UsedAt[]>()
   for (const { address, project_id: projectId, mode } of await listUsedAddresses(database, organizationId)) {
     const key = repositoryKey(address, home)
-    if (key !== undefined) places.set(key, [...(places.get(key) ?? []), { projectId, mode }])
+    if (key === undefined) continue
+    const known = places.get(key)
+    if (known) known.push({ projectId, mode })
+    else places.set(key, [{ projectId, mode }])
   }
   return places
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Stream, streamPaths, streams } from '../../contract/streams.ts'
 import { newId } from '../../server/lib/id.ts'
-import { goodRequest, idsOf, operations, pathOf, queryOf } from '../contract/requests.ts'
+import { goodBody, goodRequest, idsOf, operations, pathOf, queryOf } from '../contract/requests.ts'
 import { placeOf, queryOf as queryOfStream } from '../contract/stream-queries.ts'
 import { addPerson, tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
@@ -32,14 +32,24 @@ await database`
     url: `http://localhost:3000/git/${mark}-repository.git`,
     branch: 'main',
   })}) where id = ${objects.applicationId}`
+await database`
+  insert into hosted_repository (organization_id, name) values (${organizationId}, ${`${mark}-repository`})`
+const commit = {
+  ...{ id: 'b'.repeat(40), created_at: new Date().toISOString(), branch: `${mark}-branch` },
+  ...{ message: `${mark}-message`, author_name: `${mark}-author` },
+}
+await database`
+  update service set deployed_commit = ${database.json(commit)} where environment_id = ${environmentId}`
 await database`update custom_domain set domain = ${`${mark}-domain.example.com`} where service_id in (
   select id from service where environment_id = ${environmentId})`
 await database`update variable set key = ${`${mark}_`} || key where project_id = ${projectId}`
 await database`
   update webhook set target_url = ${`https://hooks.example.com${secretPath}`},
     project_names_filter = ${[`${mark}-project`, `${mark}-*`]} where id = ${webhookId}`
-await database`update container_registry set name = ${`${mark}-registry`} where id = ${objects.more['containerRegistryId'] ?? ''}`
-await database`update helm_repository set name = ${`${mark}-charts`} where id = ${objects.more['helmRepositoryId'] ?? ''}`
+await database`
+  update container_registry set name = ${`${mark}-registry`} where id = ${objects.more['containerRegistryId'] ?? ''}`
+await database`
+  update helm_repository set name = ${`${mark}-charts`} where id = ${objects.more['helmRepositoryId'] ?? ''}`
 await database`update git_token set name = ${`${mark}-token`} where id = ${objects.gitTokenId}`
 await database`update tag_group set name = ${`${mark}-labels`} where id = ${objects.more['labelsGroupId'] ?? ''}`
 const payload = {
@@ -100,20 +110,18 @@ const permitted: Readonly<Record<string, readonly [what: RegExp, why: string]>> 
   getOrganizationLabelssGroup: [/marmot-labels/g, forServices],
 }
 
-/** A manager of one mode sees the project, its variables, and filters of webhooks that match it. */
+/** A manager of one mode sees the project with its variables. */
 const known = (role: string): RegExp =>
-  role === 'a manager of development'
-    ? /marmot-(?:project|text|\*)|marmot_PLAIN_PROJECT|marmot_HIDDEN_PROJECT/g
-    : /(?!)/g
+  role === 'a manager of development' ? /marmot-(?:project|text)|marmot_PLAIN_PROJECT|marmot_HIDDEN_PROJECT/g : /(?!)/g
 
-const isGet = ([, { method }]: (typeof operations)[number]): boolean => method === 'GET'
+const onlyReads = ([, { method, reads }]: (typeof operations)[number]): boolean => method === 'GET' || reads === true
 for (const [role, token] of Object.entries(tokens)) {
-  test(`no GET of the contract tells ${role} about production`, async () => {
+  test(`no read of the contract tells ${role} about production`, async () => {
     const told: string[] = []
     let answered = 0
-    for (const [name, operation] of operations.filter(isGet)) {
+    for (const [name, operation] of operations.filter(onlyReads)) {
       const path = pathOf(operation, idsOf(operation, objects)) + queryOf(goodRequest(name, objects))
-      const { status, text } = await call(token, 'GET', path)
+      const { status, text } = await call(token, operation.method, path, goodBody(name, objects))
       const rest = text.replace(known(role), '').replace(permitted[name]?.[0] ?? /(?!)/g, '')
       const found = new Set(rest.match(/marmot[\w.*-]*/gi))
       if (status < 300) {

@@ -22,11 +22,13 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
     deleteInvitation: async ({ target, ids }) => void (await invitations.remove(target.id, idOf(ids))),
 
     listCustomRoles: async ({ target, caller }) => ({
-      results: (await customRoles.list(target.id)).map((role) => withVisibleProjects(caller, role)),
+      results: withVisibleProjects(caller, await customRoles.list(target.id)),
     }),
     createCustomRole: ({ target, body }) => customRoles.create(target.id, body),
-    getCustomRole: async ({ target, ids, caller }) =>
-      withVisibleProjects(caller, await customRoles.get(target.id, idOf(ids))),
+    getCustomRole: async ({ target, ids, caller }) => {
+      const role = await customRoles.get(target.id, idOf(ids))
+      return withVisibleProjects(caller, [role])[0] ?? role
+    },
     editCustomRole: ({ target, ids, body }) => customRoles.edit(target.id, idOf(ids), body),
     deleteCustomRole: async ({ target, ids }) => void (await customRoles.remove(target.id, idOf(ids))),
 
@@ -36,11 +38,17 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
   } satisfies Partial<Handlers>
 }
 
-/** Returns a role without its rights on projects that the caller may not read. */
-function withVisibleProjects<R extends { readonly project_permissions: readonly { readonly project_id: string }[] }>(
-  caller: Caller,
-  role: R,
-) {
-  const { project } = visible(caller)
-  return { ...role, project_permissions: role.project_permissions.filter(({ project_id }) => project(project_id)) }
+type ProjectsOfRole = { readonly project_permissions: readonly { readonly project_id: string }[] }
+
+/** Returns roles without their rights on projects that the caller may not read. */
+function withVisibleProjects<R extends ProjectsOfRole>(caller: Caller, roles: readonly R[]) {
+  const { all, project } = visible(caller)
+  if (all) return roles
+  // Every role lists the same projects.
+  const ids = new Set(roles.flatMap((role) => role.project_permissions.map(({ project_id }) => project_id)))
+  const readable = new Set([...ids].filter(project))
+  return roles.map((role) => ({
+    ...role,
+    project_permissions: role.project_permissions.filter(({ project_id }) => readable.has(project_id)),
+  }))
 }

@@ -12,5 +12,5 @@ export async function webhookReader(
   const mayEdit = mayOn(caller, 'admin', {})
   if (all || mayEdit) return { mayEdit, environment, projectNames: undefined }
   const readable = (await projects.list(organizationId)).filter(({ id }) => project(id))
-  return { mayEdit, environment, projectNames: readable.map(({ name }) => name) }
+  return { mayEdit, environment, projectNames: new Set(readable.map(({ name }) => name.toLowerCase())) }
 }
