@@ -50,9 +50,7 @@ export function createPushRecords(database: Database, home: readonly string[]) {
      */
     async list(organizationId: string, reader: PushReader) {
       const rows = await listPushes(database, organizationId, shownPushes)
-      const places = reader.all ? undefined : await placesByKey(database, organizationId, home)
-      const mayRead = ({ repositories }: PushRow): boolean =>
-        places === undefined || reader.repository(repositories.flatMap((key) => places.get(key) ?? []))
+      const mayRead = reader.all ? () => true : await repositoryFilter(database, organizationId, { home, reader })
       const isVisible = (at: PushedServiceRow): boolean => reader.environment(at.project_id, at.environment_mode)
       return rows
         .filter(mayRead)
@@ -79,6 +77,22 @@ export interface PushReader {
   /** Whether the reader may read a repository that environments at these places use. */
   repository(usedAt: readonly UsedAt[]): boolean
   environment(projectId: string, mode: string): boolean
+}
+
+/** Decides once for each repository whether the reader may see its pushes. */
+async function repositoryFilter(
+  database: Database,
+  organizationId: string,
+  { home, reader }: { readonly home: readonly string[]; readonly reader: PushReader },
+): Promise<(push: PushRow) => boolean> {
+  const places = await placesByKey(database, organizationId, home)
+  const decided = new Map<string, boolean>()
+  return ({ repositories }) => {
+    const keys = repositories.join('\n')
+    const known = decided.get(keys) ?? reader.repository(repositories.flatMap((key) => places.get(key) ?? []))
+    decided.set(keys, known)
+    return known
+  }
 }
 
 /** Returns the places that use a repository, by the key of the repository. */
