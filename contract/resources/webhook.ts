@@ -13,7 +13,7 @@ const spellings = Object.keys(webhookEventSpellings) as WebhookEventSpelling[]
 
 const fields = {
   kind: Enum(webhookKinds),
-  target_url: Type.String(),
+  target_url: Type.String({ description: 'only ADMIN reads path and query; others read the path `/***`' }),
   target_secret_set: Type.Boolean(),
   description: Type.String(),
   enabled: Type.Boolean(),
@@ -103,7 +103,9 @@ export const webhookOperations = {
     handler: 'editWebhook',
     event: { type: 'UPDATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Replaces a webhook. An absent `target_secret` is unchanged. Null clears it.',
+    summary:
+      'Replaces a webhook. An absent `target_secret` is unchanged. Null clears it. The shortened form of the stored ' +
+      '`target_url` keeps it.',
     body: WebhookRequest,
     reply: WebhookSaved,
     status: 200,
@@ -125,7 +127,8 @@ export const webhookOperations = {
     path: `${path}/{webhookId}/event`,
     handler: 'listWebhookDeliveries',
     access: 'read',
-    summary: 'Lists the last 100 deliveries of a webhook, newest first.',
+    summary:
+      'Lists the last 100 deliveries of a webhook, newest first: those of environments that the caller may read.',
     reply: Results(WebhookDelivery),
     status: 200,
   }),

@@ -61,6 +61,7 @@ export async function tlsOfCluster(sql: Sql, id: string): Promise<ClusterTls | u
 export interface ClusterEnvironmentRow {
   readonly environment_id: string
   readonly environment_name: string
+  readonly mode: string
   readonly project_id: string
   readonly project_name: string
   readonly services: readonly { readonly id: string; readonly name: string; readonly type: ServiceType }[]
@@ -68,7 +69,7 @@ export interface ClusterEnvironmentRow {
 
 export const listEnvironmentsOf = (sql: Sql, clusterId: string) =>
   sql<ClusterEnvironmentRow[]>`
-    select e.id as environment_id, e.name as environment_name, p.id as project_id, p.name as project_name,
+    select e.id as environment_id, e.name as environment_name, e.mode, p.id as project_id, p.name as project_name,
       coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'type', upper(s.kind))
         order by s.created_at, s.id) from service s where s.environment_id = e.id), '[]') as services
     from environment e join project p on p.id = e.project_id

@@ -76,9 +76,11 @@ export async function setCopyReason(sql: Sql, id: string, reason: string): Promi
     from ${reason}`
 }
 
-/** Lists the latest copies of an organization, newest first. */
+/** Lists the latest copies of an organization, newest first, with the mode of today. */
 export const listCopies = (sql: Sql, organizationId: string, limit: number) => sql<CopyRow[]>`
-  select id, project_id, mode, environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason,
+  select id, project_id,
+    coalesce((select e.mode from environment e where e.id = copy_record.environment_id), mode) as mode,
+    environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason,
   created_at,
     finished_at
   from copy_record where organization_id = ${organizationId} order by created_at desc, id limit ${limit}`

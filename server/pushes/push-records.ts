@@ -5,7 +5,15 @@ import type { Reconciler } from '../lib/reconciler.ts'
 import { repositoriesOf, type ServiceRow } from '../services/index.ts'
 import { type Followed, listBehind } from './behind-store.ts'
 import { deleteGitDeliveriesBefore, type WebhookProvider } from './git-webhook-store.ts'
-import { deletePushesBefore, findHearing, listPushes, type PushedServiceRow } from './push-store.ts'
+import {
+  deletePushesBefore,
+  findHearing,
+  listPushes,
+  listUsedAddresses,
+  type PushedServiceRow,
+  type PushRow,
+} from './push-store.ts'
+import type { UsedAt } from './used-at.ts'
 
 const shownPushes = 100
 const keptDays = 30
@@ -37,12 +45,16 @@ export function createPushRecords(database: Database, home: readonly string[]) {
     },
 
     /**
-     * Lists the last 100 pushes, newest first, with their services as far as `isVisible` allows.
+     * Lists the last 100 pushes, newest first: those to repositories that the reader may read,
+     * with the services that the reader may read.
      */
-    async list(organizationId: string, isVisible: (service: PushedServiceRow) => boolean) {
+    async list(organizationId: string, reader: PushReader) {
       const rows = await listPushes(database, organizationId, shownPushes)
-      return rows.map(
-        ({ id, source, repositories, branch, before, commit, pusher, received_at, handled_at, services }) => ({
+      const mayRead = reader.all ? () => true : await repositoryFilter(database, organizationId, { home, reader })
+      const isVisible = (at: PushedServiceRow): boolean => reader.environment(at.project_id, at.environment_mode)
+      return rows
+        .filter(mayRead)
+        .map(({ id, source, repositories, branch, before, commit, pusher, received_at, handled_at, services }) => ({
           id,
           created_at: received_at,
           source,
@@ -53,10 +65,47 @@ export function createPushRecords(database: Database, home: readonly string[]) {
           pusher,
           handled_at,
           services: services.filter(isVisible).map(toService),
-        }),
-      )
+        }))
     },
   }
+}
+
+/** The rights of somebody who reads pushes. */
+export interface PushReader {
+  /** Whether the reader may read every repository. */
+  readonly all: boolean
+  /** Whether the reader may read a repository that environments at these places use. */
+  repository(usedAt: readonly UsedAt[]): boolean
+  environment(projectId: string, mode: string): boolean
+}
+
+/** Decides once for each repository whether the reader may see its pushes. */
+async function repositoryFilter(
+  database: Database,
+  organizationId: string,
+  { home, reader }: { readonly home: readonly string[]; readonly reader: PushReader },
+): Promise<(push: PushRow) => boolean> {
+  const places = await placesByKey(database, organizationId, home)
+  const decided = new Map<string, boolean>()
+  return ({ repositories }) => {
+    const keys = repositories.join('\n')
+    const known = decided.get(keys) ?? reader.repository(repositories.flatMap((key) => places.get(key) ?? []))
+    decided.set(keys, known)
+    return known
+  }
+}
+
+/** Returns the places that use a repository, by the key of the repository. */
+async function placesByKey(database: Database, organizationId: string, home: readonly string[]) {
+  const places = new Map<string, UsedAt[]>()
+  for (const { address, project_id: projectId, mode } of await listUsedAddresses(database, organizationId)) {
+    const key = repositoryKey(address, home)
+    if (key === undefined) continue
+    const known = places.get(key)
+    if (known) known.push({ projectId, mode })
+    else places.set(key, [{ projectId, mode }])
+  }
+  return places
 }
 
 export type PushRecords = ReturnType<typeof createPushRecords>

@@ -71,6 +71,21 @@ export const listPushes = (sql: Sql, organizationId: string, count: number) =>
       from git_push_service one where one.push_id = p.id) s on true
     order by p.seq desc`
 
+/** An address of a repository, and an environment with a service that uses it. */
+export interface UsedAddressRow {
+  readonly address: string
+  readonly project_id: string
+  readonly mode: string
+}
+
+/** Lists the repositories that the services of an organization use, each with its places. */
+export const listUsedAddresses = (sql: Sql, organizationId: string) =>
+  sql<UsedAddressRow[]>`
+    select distinct u.address, e.project_id, e.mode
+    from project p join environment e on e.project_id = p.id join service s on s.environment_id = e.id
+      cross join lateral unnest(s.repository_urls) u(address)
+    where p.organization_id = ${organizationId}`
+
 /**
  * Whether a webhook reported a push to that repository, and whether a webhook of its provider
  * exists.

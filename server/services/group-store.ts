@@ -74,13 +74,15 @@ export async function deleteGroup(sql: Sql, id: string): Promise<void> {
 const entriesJson = (sql: Sql, { entries }: Pick<GroupRow, 'entries'>) =>
   sql.json(entries.map((entry) => ({ ...entry })))
 
+/** A service, or a cluster without the members about a project. */
 export interface GroupItemRow {
-  readonly cluster_id?: string
-  readonly cluster_name?: string
+  readonly cluster_id: string
+  readonly cluster_name: string
   readonly project_id?: string
   readonly project_name?: string
   readonly environment_id?: string
   readonly environment_name?: string
+  readonly environment_mode?: string
   readonly item_id: string
   readonly item_name: string
   readonly item_type: TaggedItemType
@@ -93,7 +95,8 @@ export interface GroupItemRow {
 export async function listGroupItems(sql: Sql, id: string): Promise<GroupItemRow[]> {
   const services = await sql<GroupItemRow[]>`
     select c.id as cluster_id, c.name as cluster_name, p.id as project_id, p.name as project_name,
-      e.id as environment_id, e.name as environment_name, s.id as item_id, s.name as item_name,
+      e.id as environment_id, e.name as environment_name, e.mode as environment_mode,
+      s.id as item_id, s.name as item_name,
       coalesce(s.job_type, upper(s.kind)) as item_type
     from service_tag_group t join service s on s.id = t.service_id join environment e on e.id = s.environment_id
       join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id

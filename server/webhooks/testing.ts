@@ -91,6 +91,7 @@ export async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<
     applications: [],
     logs: [],
   }
+  const editor = { mayEdit: true, environment: () => true, projectNames: undefined }
   return {
     sql,
     received,
@@ -101,9 +102,9 @@ export async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<
       return { id, secret }
     },
     bodies: async (id) =>
-      (await webhooks.deliveries(organizationId, id)).map(({ target_response_body }) => target_response_body),
+      (await webhooks.deliveries(organizationId, id, editor)).map(({ target_response_body }) => target_response_body),
     replay: (id, deliveryId) => webhooks.replay(organizationId, id, deliveryId),
-    list: (id) => webhooks.deliveries(organizationId, id),
+    list: (id) => webhooks.deliveries(organizationId, id, editor),
     edit: (id, change) => webhooks.edit(organizationId, id, { ...base, ...change }),
     happen: async (type, change) => {
       const id = newId()

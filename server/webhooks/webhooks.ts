@@ -9,7 +9,10 @@ import { targetProblem } from '../lib/target.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { replayDelivery } from './replay.ts'
+import { lockWebhook } from './replay-store.ts'
 import { deliveryRecord, listDeliveries } from './shown-delivery-store.ts'
+import { deliveriesShownTo, type WebhookReader, webhookShownTo } from './shown-to.ts'
+import { addressToStore } from './target-address.ts'
 import {
   deleteWebhook,
   findWebhook,
@@ -66,16 +69,16 @@ export function createWebhooks(options: WebhooksOptions) {
   }
 
   return {
-    async list(organizationId: string) {
-      return (await listWebhooks(database, organizationId)).map(readRecord)
+    async list(organizationId: string, reader: WebhookReader) {
+      return (await listWebhooks(database, organizationId)).map((row) => readRecord(webhookShownTo(reader, row)))
     },
 
-    async get(organizationId: string, id: string) {
-      return readRecord(await existing(database, organizationId, id))
+    async get(organizationId: string, id: string, reader: WebhookReader) {
+      return readRecord(webhookShownTo(reader, await existing(database, organizationId, id)))
     },
 
     async create(organizationId: string, body: WebhookRequest) {
-      const values = checked(body, options)
+      const values = checked({ ...body, target_url: addressToStore(body.target_url, undefined) }, options)
       const signing_secret = newSigningSecret()
       const row = await inTransaction(database, async (sql) => {
         const id = newId()
@@ -93,12 +96,14 @@ export function createWebhooks(options: WebhooksOptions) {
     },
 
     async edit(organizationId: string, id: string, body: WebhookRequest) {
-      const values = checked(body, options)
       // The user's own secret is removed, and nobody knows the generated one. The webhook gets a
       // new one, shown now.
       const fresh = body.target_secret === null ? newSigningSecret() : undefined
       const row = await inTransaction(database, async (sql) => {
-        await existing(sql, organizationId, id)
+        await lockWebhook(sql, organizationId, id)
+        const before = await existing(sql, organizationId, id)
+        const target_url = addressToStore(body.target_url, before.target_url)
+        const values = checked({ ...body, target_url }, options)
         await updateWebhook(
           sql,
           id,
@@ -118,12 +123,14 @@ export function createWebhooks(options: WebhooksOptions) {
       if (!(await deleteWebhook(database, organizationId, id))) throw notFound('webhook', id)
     },
 
-    async deliveries(organizationId: string, id: string) {
+    /** Lists the last deliveries, newest first, as far as the reader may see them. */
+    async deliveries(organizationId: string, id: string, reader: WebhookReader) {
       await existing(database, organizationId, id)
-      return (await listDeliveries(database, id, shownDeliveries)).map(deliveryRecord)
+      const rows = await listDeliveries(database, id, shownDeliveries)
+      return deliveriesShownTo(reader, rows).map(deliveryRecord)
     },
 
-    /** Sends the event of a delivery again. */
+    /** Sends the event of a delivery again. Only for callers who may edit the webhook. */
     async replay(organizationId: string, webhookId: string, deliveryId: string) {
       return deliveryRecord(await replayDelivery({ database, clock }, { organizationId, webhookId, deliveryId }))
     },

@@ -1,3 +1,4 @@
+import { visible } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -33,7 +34,11 @@ export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => 
     }),
     getDnsProvider: async ({ target }) => parts.dnsProvider(target),
     setDnsProvider: ({ target, body }) => parts.setDnsProvider(target, body.dns_provider),
-    listClusterEnvironments: async ({ target }) => ({ results: await parts.environments(target) }),
+    listClusterEnvironments: async ({ target, caller }) => {
+      const { environment } = visible(caller)
+      const environments = await parts.environments(target)
+      return { results: environments.filter(({ project_id, mode }) => environment(project_id, mode)) }
+    },
 
     getClusterDiskUsage: async ({ target, ids }) => {
       await clusters.requireDisk(target.id, idOf(ids))

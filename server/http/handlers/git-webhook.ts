@@ -1,3 +1,4 @@
+import { mayUseRepository, type Place } from '@quayside/contract/roles.ts'
 import { visible } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
@@ -15,9 +16,8 @@ export const gitWebhookHandlers = ({ gitWebhooks, pushRecords }: Rooms) =>
       results: await gitWebhooks.deliveries(target.id, idOf(ids)),
     }),
     listGitPushes: async ({ target, caller }) => {
-      const seen = visible(caller)
-      const isVisible = (at: { readonly project_id: string; readonly environment_mode: string }): boolean =>
-        seen.environment(at.project_id, at.environment_mode)
-      return { results: await pushRecords.list(target.id, isVisible) }
+      const { all, environment } = visible(caller)
+      const repository = (usedAt: readonly Place[]): boolean => mayUseRepository(caller.rights, 'read', usedAt)
+      return { results: await pushRecords.list(target.id, { all, environment, repository }) }
     },
   }) satisfies Partial<Handlers>

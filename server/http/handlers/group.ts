@@ -1,5 +1,6 @@
 import type { Static } from '@quayside/contract'
 import type { AnnotationsGroupRequest, LabelsGroupRequest } from '@quayside/contract/resources/tag-group.ts'
+import { type Caller, visible } from '../../access/index.ts'
 import type { OrganizationRow } from '../../organizations/index.ts'
 import { annotationsGroupRecord, type GroupKind, labelsGroupRecord } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
@@ -18,6 +19,13 @@ export const groupHandlers = ({ groups }: Rooms) => {
     scopes,
   })
   const ofLabels = ({ name, labels: entries }: Static<typeof LabelsGroupRequest>) => ({ name, entries, scopes: [] })
+  /** Returns the items of a group that the caller may see. */
+  const itemsFor = async (caller: Caller, of: ReturnType<typeof place>) => {
+    const { environment, cluster } = visible(caller)
+    return (await groups.items(of)).filter(({ project_id, environment_mode, cluster_id }) =>
+      project_id === undefined ? cluster(cluster_id) : environment(project_id, environment_mode ?? ''),
+    )
+  }
   return {
     listAnnotationsGroups: async ({ target }) => ({
       results: (await groups.list(target.id, 'annotations')).map((row) => annotationsGroupRecord(row)),
@@ -29,8 +37,8 @@ export const groupHandlers = ({ groups }: Rooms) => {
     editAnnotationsGroup: async ({ target, ids, body }) =>
       annotationsGroupRecord(await groups.edit(place(target, 'annotations', ids), ofAnnotations(body))),
     deleteAnnotationsGroup: async ({ target, ids }) => void (await groups.remove(place(target, 'annotations', ids))),
-    listAnnotationsGroupItems: async ({ target, ids }) => ({
-      results: await groups.items(place(target, 'annotations', ids)),
+    listAnnotationsGroupItems: async ({ target, ids, caller }) => ({
+      results: await itemsFor(caller, place(target, 'annotations', ids)),
     }),
 
     listLabelsGroups: async ({ target }) => ({
@@ -42,6 +50,8 @@ export const groupHandlers = ({ groups }: Rooms) => {
     editLabelsGroup: async ({ target, ids, body }) =>
       labelsGroupRecord(await groups.edit(place(target, 'labels', ids), ofLabels(body))),
     deleteLabelsGroup: async ({ target, ids }) => void (await groups.remove(place(target, 'labels', ids))),
-    listLabelsGroupItems: async ({ target, ids }) => ({ results: await groups.items(place(target, 'labels', ids)) }),
+    listLabelsGroupItems: async ({ target, ids, caller }) => ({
+      results: await itemsFor(caller, place(target, 'labels', ids)),
+    }),
   } satisfies Partial<Handlers>
 }

@@ -1,4 +1,4 @@
-import { listAvailableRoles, ownRights } from '../../access/index.ts'
+import { type Caller, listAvailableRoles, ownRights, visible } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -21,9 +21,14 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
       invitations.accept(idOf(ids), idOf(ids, 1), caller, body.invitation_link),
     deleteInvitation: async ({ target, ids }) => void (await invitations.remove(target.id, idOf(ids))),
 
-    listCustomRoles: async ({ target }) => ({ results: await customRoles.list(target.id) }),
+    listCustomRoles: async ({ target, caller }) => ({
+      results: withVisibleProjects(caller, await customRoles.list(target.id)),
+    }),
     createCustomRole: ({ target, body }) => customRoles.create(target.id, body),
-    getCustomRole: ({ target, ids }) => customRoles.get(target.id, idOf(ids)),
+    getCustomRole: async ({ target, ids, caller }) => {
+      const role = await customRoles.get(target.id, idOf(ids))
+      return withVisibleProjects(caller, [role])[0] ?? role
+    },
     editCustomRole: ({ target, ids, body }) => customRoles.edit(target.id, idOf(ids), body),
     deleteCustomRole: async ({ target, ids }) => void (await customRoles.remove(target.id, idOf(ids))),
 
@@ -31,4 +36,19 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
     editAccount: ({ caller, body }) => accountInfo.edit(caller, body),
     getSignUp: ({ caller }) => accountInfo.signUp(caller),
   } satisfies Partial<Handlers>
+}
+
+type ProjectsOfRole = { readonly project_permissions: readonly { readonly project_id: string }[] }
+
+/** Returns roles without their rights on projects that the caller may not read. */
+function withVisibleProjects<R extends ProjectsOfRole>(caller: Caller, roles: readonly R[]) {
+  const { all, project } = visible(caller)
+  if (all) return roles
+  // Every role lists the same projects.
+  const ids = new Set(roles.flatMap((role) => role.project_permissions.map(({ project_id }) => project_id)))
+  const readable = new Set([...ids].filter(project))
+  return roles.map((role) => ({
+    ...role,
+    project_permissions: role.project_permissions.filter(({ project_id }) => readable.has(project_id)),
+  }))
 }

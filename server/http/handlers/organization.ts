@@ -2,6 +2,7 @@ import { visible } from '../../access/index.ts'
 import { organizationRecord, projectRecord } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
+import { webhookReader } from './webhook-reader.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
@@ -39,13 +40,16 @@ export const organizationHandlers = (rooms: Rooms) => {
     editGitToken: ({ target, ids, body }) => rooms.gitTokens.edit(target.id, idOf(ids), body),
     deleteGitToken: async ({ target, ids }) => void (await rooms.gitTokens.remove(target.id, idOf(ids))),
 
-    listWebhooks: async ({ target }) => ({ results: await rooms.webhooks.list(target.id) }),
+    listWebhooks: async ({ target, caller }) => ({
+      results: await rooms.webhooks.list(target.id, await webhookReader(rooms, target.id, caller)),
+    }),
     createWebhook: ({ target, body }) => rooms.webhooks.create(target.id, body),
-    getWebhook: ({ target, ids }) => rooms.webhooks.get(target.id, idOf(ids)),
+    getWebhook: async ({ target, ids, caller }) =>
+      rooms.webhooks.get(target.id, idOf(ids), await webhookReader(rooms, target.id, caller)),
     editWebhook: ({ target, ids, body }) => rooms.webhooks.edit(target.id, idOf(ids), body),
     deleteWebhook: async ({ target, ids }) => void (await rooms.webhooks.remove(target.id, idOf(ids))),
-    listWebhookDeliveries: async ({ target, ids }) => ({
-      results: await rooms.webhooks.deliveries(target.id, idOf(ids)),
+    listWebhookDeliveries: async ({ target, ids, caller }) => ({
+      results: await rooms.webhooks.deliveries(target.id, idOf(ids), await webhookReader(rooms, target.id, caller)),
     }),
     replayWebhookDelivery: ({ target, ids }) => rooms.webhooks.replay(target.id, idOf(ids), ids[1] ?? ''),
   } satisfies Partial<Handlers>
