@@ -45,6 +45,11 @@ export async function insertWebhook(
 }
 
 /** Replaces a webhook and resets its failures. */
+/** Locks a webhook, so that a check of its row holds until the transaction ends. */
+export async function lockWebhook(sql: Sql, organizationId: string, id: string): Promise<void> {
+  await sql`select id from webhook where id = ${id} and organization_id = ${organizationId} for no key update`
+}
+
 export async function updateWebhook(sql: Sql, id: string, values: WebhookValues, now: Date): Promise<void> {
   await sql`
     update webhook set ${sql({ ...values, updated_at: now, failing_since: null })}, version = version + 1

@@ -15,6 +15,7 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
+  lockWebhook,
   updateWebhook,
   type WebhookRow,
   type WebhookValues,
@@ -98,7 +99,9 @@ export function createWebhooks(options: WebhooksOptions) {
       // new one, shown now.
       const fresh = body.target_secret === null ? newSigningSecret() : undefined
       const row = await inTransaction(database, async (sql) => {
-        await existing(sql, organizationId, id)
+        await lockWebhook(sql, organizationId, id)
+        const before = await existing(sql, organizationId, id)
+        if (body.target_secret === undefined) refuseOtherOrigin(before, values.target_url)
         await updateWebhook(
           sql,
           id,
@@ -128,6 +131,18 @@ export function createWebhooks(options: WebhooksOptions) {
       return deliveryRecord(await replayDelivery({ database, clock }, { organizationId, webhookId, deliveryId }))
     },
   }
+}
+
+/** Deliveries carry the secret itself. Rejects a change that would send it to another origin. */
+function refuseOtherOrigin(before: WebhookRow, target_url: string): void {
+  if (before.sealed_target_secret === null) return
+  const stored = URL.parse(before.target_url)?.origin
+  if (stored !== undefined && stored === URL.parse(target_url)?.origin) return
+  throw new AppError(
+    'invalid',
+    'target_secret must be sent again, or null to remove it, when scheme, host or port of target_url change: ' +
+      `it was stored for "${stored ?? 'another address'}".`,
+  )
 }
 
 function checkSecret(secret: string): string {
