@@ -4,7 +4,7 @@ import { assertError } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /** A stored git token is sent only to the scheme, host and port that it was given for. */
-const platform = await createPlatform({ after, settings: { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '10.0.0.0/8' } })
+const platform = await createPlatform({ after }, { settings: { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '10.0.0.0/8' } })
 const { a, call } = platform
 const tokens = `/organization/${a.organizationId}/gitToken`
 const stored = { name: 'place', type: 'GITLAB', git_api_url: 'https://git.example.org' }

@@ -139,7 +139,7 @@ const goodRequests: Partial<Record<OperationName, Good>> = {
   },
   createOrganizationApiToken: { body: { ...name, scope: 'read', expires_at: '2090-01-01T00:00:00+01:00' } },
   createGitToken: { body: git },
-  editGitToken: { body: { ...git, name: 'A changed git token', token: '' } },
+  editGitToken: { body: { ...git, name: 'A changed git token', type: 'GITLAB', token: '' } },
   listDirectoriesFromGitRepository: { body: repository },
   createOrganizationWebhook: { body: webhook },
   editOrganizationWebhook: { body: webhook },

@@ -2,8 +2,8 @@ import { type Duplex, PassThrough } from 'node:stream'
 import type { DaemonClient } from './daemon-client.ts'
 import { joinStream } from './joined-stream.ts'
 
-/** BuildKit reads messages of at most 16 MiB; small ones keep the memory of both sides small. */
-const pieceBytes = 64 * 1024
+/** BuildKit reads messages of at most 16 MiB. Small ones slow down base images. */
+const pieceBytes = 1024 * 1024
 
 /**
  * Opens the session of a build. Its bytes are a connection in the other direction, in which

@@ -15,3 +15,16 @@ test('an installation owns the tags of its own builds on base images, and no oth
   const found = await listInstallation({ daemon, instance: 'one' }, [], AbortSignal.timeout(5000))
   assert.deepEqual(found.images, [own])
 })
+
+test('an installation with a builder owns no images of others', async () => {
+  const images = [{ RepoTags: ['redis:7', 'quayside/service:1', 'team/web:1'] }, { RepoTags: ['<none>:<none>'] }]
+  const builder = { Names: ['/quay-builder-one-x'], Id: 'x', Labels: { 'quayside.instance': 'one' } }
+  const json = async ({ path }: { readonly path: string }): Promise<unknown> => {
+    if (path === '/images/json') return images
+    if (path === '/containers/json') return [builder]
+    return path === '/volumes' ? { Volumes: [] } : []
+  }
+  const daemon = { json } as unknown as DockerDaemon
+  const found = await listInstallation({ daemon, instance: 'one' }, [], AbortSignal.timeout(5000))
+  assert.deepEqual(found.images, [])
+})

@@ -54,13 +54,16 @@ export async function listInstallation(
   ])
   // Docker's published API guarantees this shape.
   const isShared = (others.flat() as Labelled[]).some(({ Labels }) => Labels?.[label.instance] !== instance)
-  const known = new Set([...services, ...containers.map(({ Labels }) => Labels[label.service] ?? '')])
+  // A container of a builder belongs to no service.
+  const known = new Set([...services, ...containers.flatMap(({ Labels }) => Labels[label.service] ?? [])])
   const images = (await listed(daemon, '/images/json', {}, signal)) as readonly { RepoTags?: string[] | null }[]
   const own = new Set(isShared ? [] : [emptyImage, holderImage])
+  const isBuilt = (tag: string): boolean => {
+    const service = /^quayside\/([^:/]+):/.exec(tag)?.[1]
+    return service !== undefined && known.has(service)
+  }
   const isOurs = (tag: string): boolean =>
-    own.has(tag) ||
-    tag.startsWith(`${baseRepository}:${instance}-`) ||
-    known.has(/^quayside\/([^:/]+):/.exec(tag)?.[1] ?? '')
+    own.has(tag) || tag.startsWith(`${baseRepository}:${instance}-`) || isBuilt(tag)
   return {
     containers: containers.map(({ Names, Id }) => Names[0]?.slice(1) ?? Id),
     networks: networks.map(({ Name }) => Name),

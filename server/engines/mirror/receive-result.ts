@@ -1,21 +1,23 @@
-import { createHash } from 'node:crypto'
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
 import { parseForeign } from '../../lib/foreign-json.ts'
+import { createKeyedSlots } from '../../lib/keyed-slots.ts'
 import type { ImageReference } from '../docker/image-reference.ts'
 import { aboveFloor } from '../docker/registry/above-floor.ts'
 import type { RegistryClient } from '../docker/registry/client.ts'
 import { readInto } from '../docker/registry/export-image.ts'
-import { isDigest, mostManifestBytes, readManifest } from '../docker/registry/manifest.ts'
+import { mostManifestBytes, readManifest } from '../docker/registry/manifest.ts'
 import type { RegistryTools } from '../docker/registry/registries.ts'
 import { sendBlob, trying } from '../docker/registry/send-blob.ts'
 import { tooLarge } from '../docker/registry/too-large.ts'
 import { blobSize, type OutgoingBlob, putManifest } from '../docker/registry/upload.ts'
 import { pushProblemText, RegistryProblem } from '../docker/registry-problem.ts'
 import { toError } from '../docker/try-often.ts'
-import { EngineError } from '../engine-error.ts'
+import type { EngineError } from '../engine-error.ts'
 import { imageConfig } from './image-config.ts'
+import { openPart } from './open-part.ts'
+import { createPartSizes, lied } from './part-sizes.ts'
 
 /** Receives the parts of one image from a builder, which is not trusted, and stores them. */
 export interface ResultReceiver extends AsyncDisposable {
@@ -56,9 +58,6 @@ export interface ReceiverOptions {
   readonly directory: string
 }
 
-/** Layers of the largest image, its configuration and its manifest, and as many again. */
-const mostParts = 300
-
 export function openReceiver(options: ReceiverOptions): ResultReceiver {
   const { registries, client, reference, attempt, directory } = options
   const sending = { registries, client, reference, attempt }
@@ -66,36 +65,37 @@ export function openReceiver(options: ReceiverOptions): ResultReceiver {
   const stored = new Set<string>()
   /** Files of small parts, one of which is the manifest. */
   const kept = new Map<string, string>()
-  const announced = new Map<string, number>()
+  const parts = createPartSizes((bytes) => {
+    if (bytes > registries.maxImageBytes) throw problemAt(reference, tooLarge(bytes, registries.maxImageBytes))
+  })
+  const alone = createKeyedSlots()
   const fileOf = (digest: string): string => join(directory, digest.slice('sha256:'.length))
   const send = async (digest: string, size: number): Promise<void> => {
     const file = fileOf(digest)
     await sendBlob(sending, { digest, size, read: (from, into) => readInto(file, from, into) })
     stored.add(digest)
   }
-  const announce = (digest: string, size: number): void => {
-    if (!isDigest(digest) || !Number.isSafeInteger(size) || size <= 0) throw lied('a part without a digest or a size')
-    announced.set(digest, size)
-    if (announced.size > mostParts) throw lied(`more than ${mostParts} parts`)
-    const all = [...announced.values()].reduce((sum, bytes) => sum + bytes, 0)
-    if (all > registries.maxImageBytes) throw problemAt(reference, tooLarge(all, registries.maxImageBytes))
-  }
   const isThere = async (digest: string): Promise<boolean> =>
     stored.has(digest) || (await trying(sending, () => blobSize(client, digest, attempt.signal))) !== undefined
   return {
     async add(part) {
-      announce(part.digest, part.size)
+      parts.announce(part.digest, part.size)
       if (!(await isThere(part.digest))) await sendBlob(sending, part)
       stored.add(part.digest)
     },
     async begin(digest, size) {
-      announce(digest, size)
+      parts.announce(digest, size)
       if (stored.has(digest)) return undefined
       if (size > mostManifestBytes && (await isThere(digest))) {
         stored.add(digest)
         return undefined
       }
-      const file = await openPart(fileOf(digest), digest, size)
+      const turn = await alone.take(digest, attempt.signal)
+      if (stored.has(digest) || kept.has(digest)) {
+        turn[Symbol.dispose]()
+        return undefined
+      }
+      const file = await openPart({ path: fileOf(digest), digest, size, turn })
       return {
         write: (bytes) =>
           aboveFloor(registries, directory, attempt.signal, () => file.write(bytes)).catch((error: unknown) => {
@@ -118,7 +118,7 @@ export function openReceiver(options: ReceiverOptions): ResultReceiver {
       const image = readManifest(bytes, platform)
       if ('digest' in image) throw lied('a list of images')
       for (const { digest, size } of [image.config, ...image.layers]) {
-        if (announced.get(digest) !== size) throw lied('an image whose parts it did not send')
+        if (parts.sizeOf(digest) !== size) throw lied('an image whose parts it did not send')
         if (kept.has(digest) && !stored.has(digest)) await send(digest, size)
         if (!stored.has(digest)) throw lied('an image whose parts it did not send')
       }
@@ -135,37 +135,11 @@ export function openReceiver(options: ReceiverOptions): ResultReceiver {
   }
 }
 
-/** Opens the file of a part. */
-export async function openPart(path: string, digest: string, size: number) {
-  const file: FileHandle = await open(path, 'w', 0o600)
-  const hash = createHash('sha256')
-  let received = 0
-  return {
-    async write(bytes: Uint8Array): Promise<void> {
-      received += bytes.length
-      if (received > size) throw lied('more bytes than it announced')
-      hash.update(bytes)
-      await file.writeFile(bytes)
-    },
-    async finish(): Promise<void> {
-      await file.close()
-      if (received !== size || `sha256:${hash.digest('hex')}` !== digest) throw lied('bytes of another digest')
-    },
-    close: () => file.close(),
-  }
-}
-
 /** Adds the tag to a manifest, so that no other tag has the same one. */
 export function annotated(bytes: Buffer, tag: string): Buffer {
   const manifest = Object(parseForeign(bytes))
   return Buffer.from(JSON.stringify({ ...manifest, annotations: { 'quayside.tag': tag } }))
 }
-
-export const lied = (what: string): EngineError =>
-  new EngineError(
-    'refused',
-    `The builder sent ${what}. Deploy again; if that repeats, replace its image or its cluster.`,
-  )
 
 const problemAt = ({ name, host }: ImageReference, { kind, message }: RegistryProblem): EngineError =>
   toError({ problem: kind, text: pushProblemText(kind, name, host, message) })

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { pack } from 'tar-stream'
+import { until } from '../../../../test/support/until.ts'
 import { engineForTests } from '../../../builders/docker/engine-for-tests.ts'
 import { whyNoOwnBuildKit } from '../../../builders/docker/test-own-buildkit.ts'
 import { silent } from '../../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { newId } from '../../../lib/id.ts'
 import { createKeyedSlots } from '../../../lib/keyed-slots.ts'
+import { createContainer, stopContainer } from '../containers.ts'
 import { DockerDaemon } from '../daemon.ts'
 import { DockerEngine } from '../docker-engine.ts'
 import { createBuilderDaemons } from './builder-daemons.ts'
-import { builderName, localBuilderImage } from './builder-spec.ts'
+import { builderName, builderSpec, localBuilderImage } from './builder-spec.ts'
+import { trimBuilders } from './trim-builders.ts'
 import { endUnused } from './unused-builders.ts'
 
 const { socketPath, skip } = await engineForTests()
@@ -64,8 +69,16 @@ describe('daemons of BuildKit on a Docker Engine', { skip: await whyNoOwnBuildKi
       endUnused({ daemon, instance, clock, alone, isUsed: () => isUsed }, signal)
     await end(systemClock, true)
     assert.equal((await inspect()).State.Running, true)
+    const other = await daemons.hold(owner, limits, attempt())
+    const build = await other.open(attempt())
+    other[Symbol.dispose]()
     await end(systemClock, false)
-    assert.equal((await inspect()).State.Running, false)
+    assert.equal((await inspect()).State.Running, true, 'a build of another server')
+    build.destroy()
+    await until('nothing is connected', async () => {
+      await end(systemClock, false)
+      return (await inspect()).State.Running === false
+    })
     using _ = await daemons.hold(owner, limits, attempt())
     assert.equal((await inspect()).State.Running, true)
     await end(systemClock, false)
@@ -73,6 +86,52 @@ describe('daemons of BuildKit on a Docker Engine', { skip: await whyNoOwnBuildKi
     await end({ ...systemClock, now: () => later }, false)
     const { containers, volumes } = await engine.listInstallation([], signal)
     assert.deepEqual([containers, volumes], [[], []])
+  })
+
+  it('is started while its stopped container is removed to free space', async () => {
+    const { signal } = attempt()
+    for (let round = 0; round < 5; round++) {
+      const first = await daemons.hold(owner, limits, attempt())
+      first[Symbol.dispose]()
+      await stopContainer(daemon, { id: (await inspect()).Id, graceSeconds: 0 }, signal)
+      const [held] = await Promise.all([
+        daemons.hold(owner, limits, attempt()),
+        trimBuilders({ daemon, instance }, 1e9, signal),
+      ])
+      held[Symbol.dispose]()
+    }
+  })
+
+  it('gets its ids when a server ended before it gave them', async () => {
+    const { signal } = attempt()
+    await removeAll()
+    const spec = builderSpec({ instance, owner, image: localBuilderImage, network: 'none', cacheBytes: 10e9 })
+    const id = await createContainer(daemon, { name, spec, output: silent }, signal)
+    const archive = pack()
+    archive.entry({ name: 'subuid' }, 'user:100000:65536\n')
+    archive.finalize()
+    const file = await buffer(archive)
+    await daemon.send({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: '/etc' }, file, signal })
+    using _ = await daemons.hold(owner, limits, attempt())
+    const path = `/containers/${id}/archive`
+    const ids = await daemon.stream({ method: 'GET', path, query: { path: '/etc/subuid' }, signal })
+    assert.match((await buffer(ids)).toString(), /user:100000:2000000000/)
+  })
+
+  it('loses all its files when a build that wrote too much was the only one', async () => {
+    const { signal } = attempt()
+    const first = await daemons.hold(owner, limits, attempt())
+    const before = await inspect()
+    const second = await daemons.hold(owner, limits, attempt())
+    await second.clearCache(signal)
+    assert.equal((await inspect()).Id, before.Id)
+    second[Symbol.dispose]()
+    await first.clearCache(signal)
+    first[Symbol.dispose]()
+    const { containers, volumes } = await engine.listInstallation([], signal)
+    assert.deepEqual([containers, volumes], [[], []])
+    using _ = await daemons.hold(owner, limits, attempt())
+    assert.equal((await inspect()).State.Running, true)
   })
 
   it('refuses an owner that could name another container', async () => {

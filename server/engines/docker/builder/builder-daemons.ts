@@ -1,19 +1,14 @@
 import type { Duplex } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import type { Attempt } from '../../../lib/attempt.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/error.ts'
 import { createKeyedSlots } from '../../../lib/keyed-slots.ts'
-import { EngineError } from '../../engine-error.ts'
-import { execIn, lastLines } from '../container-output.ts'
-import { createContainer, inspectContainer, removeContainer, startContainer } from '../containers.ts'
+import { execIn } from '../container-output.ts'
 import { DockerDaemon } from '../daemon.ts'
-import { label } from '../labels.ts'
-import type { ReplicaState } from '../replica-state.ts'
-import { type BuilderLimits, builderLabels, builderName, builderSpec, limitsUpdate } from './builder-spec.ts'
+import { type BuilderLimits, builderName, limitsUpdate } from './builder-spec.ts'
 import { dial } from './dial.ts'
-import { idMaps } from './id-maps.ts'
-import { endUnused } from './unused-builders.ts'
+import { ensureRunning, type Running } from './start-builder.ts'
+import { endUnused, removeBuilder } from './unused-builders.ts'
 
 export interface BuilderDaemonsOptions {
   /** Unix socket of the Docker Engine. */
@@ -43,21 +38,21 @@ export interface BuilderDaemons {
 export interface HeldBuilder extends Disposable {
   /** Connects to the daemon. Throws EngineError. */
   open(attempt: Attempt): Promise<Duplex>
-  /** Removes the cache of the owner, as far as no build uses it. Throws EngineError. */
+  /**
+   * Removes the cache of the owner, as far as no other build uses it. This build has ended. Throws
+   * EngineError.
+   */
   clearCache(signal: AbortSignal): Promise<void>
   /** Why the daemon's network is not isolated from those of others. Undefined: it is. */
   readonly isolationProblem: string | undefined
 }
 
-const readyMs = 30_000
 /** Starting takes half a second, so a daemon waits for the next build for a while. */
 const idleMs = 300_000
-const cacheBytes = 10e9
 const dialCommand = ['buildctl', 'dial-stdio']
-const readyCommand = ['buildctl', 'debug', 'workers']
 const clearCommand = ['buildctl', 'prune', '--all']
 
-/** Creates the daemons of one installation. Asks nobody yet. */
+/** Creates the daemons of one installation. Asks nobody before the first build, or some minutes. */
 export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDaemons {
   const { clock, instance } = options
   const daemon = new DockerDaemon(options)
@@ -76,6 +71,8 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
     const end = (): void => void endUnused({ ...host, alone, isUsed }, AbortSignal.timeout(60_000)).catch(() => {})
     AbortSignal.timeout(idleMs + 1000).addEventListener('abort', end)
   }
+  // An earlier process may have been killed during a build.
+  endUnusedLater()
   const updateLimits = async (owner: string, container: string, signal: AbortSignal): Promise<void> => {
     cores ??= coresOf(daemon, signal)
     cores.catch(() => {
@@ -91,6 +88,12 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
     const problem = await options.isolate(pid).then(() => undefined, messageOf)
     isolated.set(owner, { process, problem })
     return problem
+  }
+  /** A daemon that a step has taken over would keep its files. It is asked only if others build. */
+  const clearCache = async (owner: string, id: string, signal: AbortSignal): Promise<void> => {
+    using _ = await alone.take(owner, signal)
+    if (held.get(owner)?.size === 1) await removeBuilder(daemon, { instance, owner, id }, signal)
+    else await execIn(daemon, id, clearCommand, signal)
   }
   const release = (owner: string, limits: BuilderLimits): void => {
     const own = held.get(owner)
@@ -117,7 +120,7 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
         return {
           isolationProblem,
           open: ({ signal }) => dial(daemon, running.id, dialCommand, signal),
-          clearCache: async (signal) => void (await execIn(daemon, running.id, clearCommand, signal)),
+          clearCache: (signal) => clearCache(owner, running.id, signal),
           [Symbol.dispose]: () => release(owner, limits),
         }
       } catch (error) {
@@ -126,68 +129,6 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
         throw error
       }
     },
-  }
-}
-
-type Running = Pick<ReplicaState, 'id' | 'pid'>
-
-type Host = BuilderDaemonsOptions & { readonly daemon: DockerDaemon }
-
-/** Starts the container of an owner, unless it runs with these settings or others use it. */
-async function ensureRunning(host: Host, owner: string, isFirst: boolean, attempt: Attempt): Promise<Running> {
-  const { daemon, instance, network } = host
-  const { signal } = attempt
-  const image = await host.findImage(attempt)
-  const name = builderName({ instance, owner })
-  const spec = builderSpec({ instance, owner, image, network, cacheBytes })
-  const found = await inspectContainer(daemon, name, signal)
-  if (found && !isOurs(found, instance, owner)) {
-    throw new EngineError('refused', `a container named ${name} already exists and is not ours; remove or rename it`)
-  }
-  const isCurrent = found?.labels[label.builderSpec] === spec.Labels?.[label.builderSpec]
-  if (found && !isCurrent && isFirst) await removeContainer(daemon, found.id, signal)
-  const kept = found && (isCurrent || !isFirst) ? found : undefined
-  if (kept?.running) return kept
-  const id = kept?.id ?? (await create(host, { name, owner, spec }, attempt))
-  await startContainer(daemon, id, signal)
-  await untilReady(host, id, signal)
-  const started = await inspectContainer(daemon, id, signal)
-  if (!started?.running) throw new EngineError('unreachable', `the builder ${name} ended right after its start`)
-  return started
-}
-
-const isOurs = ({ labels }: ReplicaState, instance: string, owner: string): boolean =>
-  Object.entries(builderLabels({ instance, owner })).every(([name, value]) => labels[name] === value)
-
-async function create(
-  { daemon, instance }: Host,
-  {
-    name,
-    owner,
-    spec,
-  }: { readonly name: string; readonly owner: string; readonly spec: ReturnType<typeof builderSpec> },
-  { signal, output }: Attempt,
-): Promise<string> {
-  const body = { Name: name, Driver: 'local', Labels: builderLabels({ instance, owner }) }
-  await daemon.send({ method: 'POST', path: '/volumes/create', body, signal })
-  const id = await createContainer(daemon, { name, spec, output }, signal)
-  const file = await buffer(idMaps())
-  await daemon.send({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: '/etc' }, file, signal })
-  return id
-}
-
-async function untilReady({ daemon, clock }: Host, id: string, signal: AbortSignal): Promise<void> {
-  const end = clock.monotonic() + readyMs
-  for (;;) {
-    const ready = await execIn(daemon, id, readyCommand, signal).catch(() => undefined)
-    if (ready?.exitCode === 0) return
-    const state = await inspectContainer(daemon, id, signal)
-    if (state?.status === 'running' && clock.monotonic() < end) {
-      await clock.sleep(100, signal)
-      continue
-    }
-    const lines = await lastLines(daemon, id, 5, signal)
-    throw new EngineError('refused', `the builder did not start: ${lines.join(' ').slice(0, 1000) || 'no output'}`)
   }
 }
 

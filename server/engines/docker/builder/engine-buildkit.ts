@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Attempt } from '../../../lib/attempt.ts'
@@ -9,7 +9,7 @@ import { openImageReceiver } from './receive-image.ts'
 import { createSavedImages, type SavedImages } from './saved-images.ts'
 
 export interface EngineBuildKitOptions extends BuilderDaemonsOptions {
-  /** For parts of images in transit. Default: below the directory of temporary files. */
+  /** For parts of images in transit. Only this process uses it. Default: temporary files. */
   readonly spoolDirectory?: string | undefined
   /** The largest image, in bytes of its unpacked layers. */
   readonly maxImageBytes: number
@@ -28,9 +28,14 @@ export interface EngineBuildKit extends BuilderDaemons {
 
 /** Asks nobody yet. */
 export function createEngineBuildKit(options: EngineBuildKitOptions): EngineBuildKit {
-  const { maxImageBytes, spoolDirectory = join(tmpdir(), 'quayside-builds') } = options
+  const { maxImageBytes, spoolDirectory } = options
   const daemon = new DockerDaemon(options)
+  let emptied: Promise<void> | undefined
+  /** Empties it first: a killed server leaves files. */
   const spool = async (): Promise<string> => {
+    if (spoolDirectory === undefined) return tmpdir()
+    emptied ??= rm(spoolDirectory, { recursive: true, force: true })
+    await emptied
     await mkdir(spoolDirectory, { recursive: true, mode: 0o700 })
     return spoolDirectory
   }

@@ -1,13 +1,20 @@
+import { createReadStream } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createKeyedSlots } from '../../../lib/keyed-slots.ts'
+import { ArchiveReader, BrokenArchive } from '../../archive-reader.ts'
 import { EngineError } from '../../engine-error.ts'
 import { imageConfig } from '../../mirror/image-config.ts'
-import { lied, openPart, type ResultReceiver } from '../../mirror/receive-result.ts'
+import { openPart } from '../../mirror/open-part.ts'
+import { createPartSizes, lied } from '../../mirror/part-sizes.ts'
+import type { ResultReceiver } from '../../mirror/receive-result.ts'
 import type { DockerDaemon } from '../daemon.ts'
 import { loadImage } from '../registry/load-image.ts'
-import { isDigest, mostManifestBytes, readDiffIds, readManifest } from '../registry/manifest.ts'
+import { mostManifestBytes, readDiffIds, readManifest } from '../registry/manifest.ts'
 import { tooLarge } from '../registry/too-large.ts'
 import { RegistryProblem } from '../registry-problem.ts'
+
+const pieceBytes = 1024 * 1024
 
 export interface ImageReceiverOptions {
   readonly daemon: DockerDaemon
@@ -18,9 +25,6 @@ export interface ImageReceiverOptions {
   readonly signal: AbortSignal
 }
 
-/** Layers of the largest image, its configuration and its manifest, and as many again. */
-const mostParts = 300
-
 /**
  * Receives the parts of an image from BuildKit, and loads the image into the Docker Engine under
  * its tag. Checks digests and sizes: a step may have taken over the daemon of its organization. An
@@ -28,27 +32,27 @@ const mostParts = 300
  * engine has layers of other organizations. All methods throw EngineError.
  */
 export function openImageReceiver({ daemon, directory, maxImageBytes, signal }: ImageReceiverOptions): ResultReceiver {
-  const sizes = new Map<string, number>()
+  const parts = createPartSizes((bytes) => {
+    if (bytes > maxImageBytes + 2 * mostManifestBytes) throw asEngineError(tooLarge(bytes, maxImageBytes))
+  })
+  const alone = createKeyedSlots()
   const arrived = new Set<string>()
   /** Layers of base images, which the engine has. */
   const present = new Set<string>()
   const fileOf = (digest: string): string => join(directory, digest.slice('sha256:'.length))
-  const announce = (digest: string, size: number): void => {
-    if (!isDigest(digest) || !Number.isSafeInteger(size) || size <= 0) throw lied('a part without a digest or a size')
-    sizes.set(digest, size)
-    if (sizes.size > mostParts) throw lied(`more than ${mostParts} parts`)
-    const all = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
-    if (all > maxImageBytes + 2 * mostManifestBytes) throw asEngineError(tooLarge(all, maxImageBytes))
-  }
   return {
     async add({ digest, size }) {
-      announce(digest, size)
+      parts.announce(digest, size)
       present.add(digest)
     },
     async begin(digest, size) {
-      announce(digest, size)
-      if (arrived.has(digest) || present.has(digest)) return undefined
-      const file = await openPart(fileOf(digest), digest, size)
+      parts.announce(digest, size)
+      const turn = await alone.take(digest, signal)
+      if (arrived.has(digest) || present.has(digest)) {
+        turn[Symbol.dispose]()
+        return undefined
+      }
+      const file = await openPart({ path: fileOf(digest), digest, size, turn })
       const commit = async (): Promise<void> => {
         await file.finish()
         arrived.add(digest)
@@ -56,13 +60,13 @@ export function openImageReceiver({ daemon, directory, maxImageBytes, signal }: 
       return { write: file.write, close: file.close, commit }
     },
     async finish(manifest, tag, labels) {
-      if (!arrived.has(manifest) || (sizes.get(manifest) ?? 0) > mostManifestBytes) throw lied('no manifest')
+      if (!arrived.has(manifest) || (parts.sizeOf(manifest) ?? 0) > mostManifestBytes) throw lied('no manifest')
       try {
         const platform = { os: 'linux', architecture: '', variant: undefined }
         const image = readManifest(await readFile(fileOf(manifest)), platform)
         if ('digest' in image) throw lied('a list of images')
         for (const { digest, size } of [image.config, ...image.layers]) {
-          if (sizes.get(digest) !== size || !(arrived.has(digest) || present.has(digest))) {
+          if (parts.sizeOf(digest) !== size || !(arrived.has(digest) || present.has(digest))) {
             throw lied('an image whose parts it did not send')
           }
         }
@@ -77,7 +81,9 @@ export function openImageReceiver({ daemon, directory, maxImageBytes, signal }: 
         for (const [index, { digest, size }] of image.layers.entries()) {
           // BuildKit was asked for layers that are not compressed.
           if (diffIds[index] !== digest) throw lied('a compressed layer')
-          if (arrived.has(digest)) layers.set(digest, { file: fileOf(digest), bytes: size })
+          if (!arrived.has(digest) || layers.has(digest)) continue
+          await checkLayer(fileOf(digest), signal)
+          layers.set(digest, { file: fileOf(digest), bytes: size })
         }
         await loadImage(daemon, { tag, config, diffIds, layers }, signal)
         return { id: image.config.digest, builtAt: created ?? new Date(0) }
@@ -86,6 +92,18 @@ export function openImageReceiver({ daemon, directory, maxImageBytes, signal }: 
       }
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+/** Docker would write the holes of sparse files, and unpack compressed layers, without a limit. */
+async function checkLayer(file: string, signal: AbortSignal): Promise<void> {
+  const reader = new ArchiveReader()
+  try {
+    for await (const piece of createReadStream(file, { signal, highWaterMark: pieceBytes })) await reader.write(piece)
+    await reader.end()
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof BrokenArchive ? lied(`a layer that is not accepted: ${error.message}`) : error
   }
 }
 
