@@ -103,7 +103,8 @@ export const webhookOperations = {
     handler: 'editWebhook',
     event: { type: 'UPDATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Replaces a webhook. An absent `target_secret` is unchanged, null clears it. 400 if absent for another origin.',
+    summary:
+      'Replaces a webhook. An absent `target_secret` is unchanged, null clears it. 400 if absent for another origin.',
     body: WebhookRequest,
     reply: WebhookSaved,
     status: 200,
