@@ -29,8 +29,8 @@ export function splitSecrets(config: Config): { readonly kept: Secrets; readonly
 }
 
 /**
- * Rejects a change that would send a stored secret to another host, or to whoever answers for the
- * same one because certificates are no longer verified.
+ * Rejects a change that would send a stored secret to another host, or to the same host without
+ * the verification of its certificate.
  */
 export function mergeSecrets(
   before: RegistryRow & Pick<RegistryValues, 'skip_tls_verification'>,
