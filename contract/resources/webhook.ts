@@ -104,8 +104,8 @@ export const webhookOperations = {
     event: { type: 'UPDATE', target: 'WEBHOOK' },
     access: 'admin',
     summary:
-      'Replaces a webhook. An absent `target_secret` is unchanged. Null clears it. The shortened form of the stored ' +
-      '`target_url` keeps it.',
+      'Replaces a webhook. An absent `target_secret` is unchanged, null clears it. 400 if absent for another origin. ' +
+      'The shortened form of the stored `target_url` keeps it.',
     body: WebhookRequest,
     reply: WebhookSaved,
     status: 200,

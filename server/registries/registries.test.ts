@@ -169,3 +169,19 @@ test('Helm repositories may be image registries with their own address', async (
   assert.equal(Object(packed.body).skip_tls_verification, true)
   assert.equal((await send('POST', charts, { ...chart, kind: 'HTTPS', url: 'oci://registry.example.com' })).status, 400)
 })
+
+test('TLS verification of a Helm repository is skipped only if its password is sent again', async () => {
+  const chart = { name: 'verified', kind: 'HTTPS', url: 'https://charts.example.com' }
+  const login = { username: 'u', password: 'p' }
+  const made = await send('POST', charts, { ...chart, skip_tls_verification: false, config: login })
+  assert.equal(made.status, 201, made.text)
+  const put = (skip_tls_verification: boolean, config: object) =>
+    send('PUT', `${charts}/${Object(made.body).id}`, { ...chart, skip_tls_verification, config })
+  const refused = await put(true, { username: 'u' })
+  assert.equal(refused.status, 400, refused.text)
+  assert.match(refused.text, /config\.password must be sent again/)
+  assert.equal((await put(false, { username: 'u' })).status, 200)
+  assert.equal((await put(true, login)).status, 200)
+  assert.equal((await put(true, { username: 'u' })).status, 200)
+  assert.equal((await put(false, { username: 'u' })).status, 200)
+})

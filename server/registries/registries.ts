@@ -64,7 +64,10 @@ export function createRegistries(options: RegistriesOptions) {
   }
 }
 
-function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun: Noun) {
+function createStored<Row extends RegistryRow & { readonly skip_tls_verification?: boolean }>(
+  options: RegistriesOptions,
+  noun: Noun,
+) {
   const { database, vault, clock, guard } = options
   const { table, words, kinds } = noun
   const cell = (row: string) => ({ table, row, column: 'sealed_config' })

@@ -28,10 +28,13 @@ export function splitSecrets(config: Config): { readonly kept: Secrets; readonly
   return { kept, cleared: given.filter(([, value]) => value === null).map(([name]) => name) }
 }
 
-/** Rejects a change of the host that would send a stored secret to it. */
+/**
+ * Rejects a change that would send a stored secret to another host, or to the same host without
+ * the verification of its certificate.
+ */
 export function mergeSecrets(
-  before: RegistryRow,
-  after: Pick<RegistryValues, 'kind' | 'url'>,
+  before: RegistryRow & Pick<RegistryValues, 'skip_tls_verification'>,
+  after: Pick<RegistryValues, 'kind' | 'url' | 'skip_tls_verification'>,
   stored: Secrets,
   { kept, cleared }: ReturnType<typeof splitSecrets>,
 ): Secrets {
@@ -43,6 +46,9 @@ export function mergeSecrets(
       'invalid',
       `config.${lost[0]} must be sent again when kind or host change, or be null: it was stored for "${before.url}".`,
     )
+  }
+  if (lost && after.skip_tls_verification && !before.skip_tls_verification) {
+    throw new AppError('invalid', `config.${lost[0]} must be sent again, or be null, to skip the verification of TLS.`)
   }
   return { ...Object.fromEntries(staying), ...kept }
 }

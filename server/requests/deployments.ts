@@ -13,7 +13,7 @@ import { type RefusalOptions, refusalOf, refuseKind } from './refusal-of-kind.ts
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
 import { findFormerRelease, rollbackNote } from './rollback.ts'
-import { type ReadGitCredential, repositoryOf } from './source.ts'
+import { type ReadGitCredential, repositoryOf, TokenPlaceError } from './source.ts'
 import { acceptedStatus, serviceStatus } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
 import { type PlanToApply, planOf, refuseChartVersion, takeTag, type WantedVersion } from './wanted-version.ts'
@@ -245,6 +245,7 @@ export async function checkCommit(
     if (error instanceof GitError && error.reason === 'commit') {
       throw new AppError('invalid', `${field}: ${error.message}`, { cause: error })
     }
+    if (error instanceof TokenPlaceError) throw new AppError('conflict', error.message, { cause: error })
     if (error instanceof AppError) throw error
     return commit
   } finally {

@@ -1,8 +1,8 @@
 import type { Sql } from '../database/index.ts'
 
 /**
- * Locks a webhook, so that two replays do not begin at the same time. Undefined if the organization
- * has no such webhook.
+ * Locks a webhook, so that two replays do not begin at the same time, and a check of its row holds
+ * until the transaction ends. Undefined if the organization has no such webhook.
  */
 export async function lockWebhook(
   sql: Sql,

@@ -104,6 +104,7 @@ export function createWebhooks(options: WebhooksOptions) {
         const before = await existing(sql, organizationId, id)
         const target_url = addressToStore(body.target_url, before.target_url)
         const values = checked({ ...body, target_url }, options)
+        if (body.target_secret === undefined) refuseOtherOrigin(before, values.target_url)
         await updateWebhook(
           sql,
           id,
@@ -135,6 +136,18 @@ export function createWebhooks(options: WebhooksOptions) {
       return deliveryRecord(await replayDelivery({ database, clock }, { organizationId, webhookId, deliveryId }))
     },
   }
+}
+
+/** Deliveries carry the secret itself. Rejects a change that would send it to another origin. */
+function refuseOtherOrigin(before: WebhookRow, target_url: string): void {
+  if (before.sealed_target_secret === null) return
+  const stored = URL.parse(before.target_url)?.origin
+  if (stored !== undefined && stored === URL.parse(target_url)?.origin) return
+  throw new AppError(
+    'invalid',
+    'target_secret must be sent again, or null to remove it, when scheme, host or port of target_url change: ' +
+      `it was stored for "${stored ?? 'another address'}".`,
+  )
 }
 
 function checkSecret(secret: string): string {
