@@ -17,7 +17,11 @@ test('an installation owns the tags of its own builds on base images, and no oth
 })
 
 test('an installation with a builder owns no images of others', async () => {
-  const images = [{ RepoTags: ['redis:7', 'quayside/service:1', 'team/web:1'] }, { RepoTags: ['<none>:<none>'] }]
+  const fetched = 'quayside/builder-fetched:0123'
+  const images = [
+    { RepoTags: ['redis:7', 'quayside/service:1', 'team/web:1', fetched] },
+    { RepoTags: ['<none>:<none>'] },
+  ]
   const builder = { Names: ['/quay-builder-one-x'], Id: 'x', Labels: { 'quayside.instance': 'one' } }
   const json = async ({ path }: { readonly path: string }): Promise<unknown> => {
     if (path === '/images/json') return images
@@ -26,5 +30,5 @@ test('an installation with a builder owns no images of others', async () => {
   }
   const daemon = { json } as unknown as DockerDaemon
   const found = await listInstallation({ daemon, instance: 'one' }, [], AbortSignal.timeout(5000))
-  assert.deepEqual(found.images, [])
+  assert.deepEqual(found.images, [fetched])
 })

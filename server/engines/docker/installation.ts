@@ -21,6 +21,9 @@ export interface InstallationThings {
 /** The repository in which builds tag their base images. Tags begin with the installation. */
 const baseRepository = 'base.quayside.invalid/image'
 
+/** The repository of fetched images of BuildKit (server/builders/docker/find-builder-image.ts). */
+const fetchedBuilders = 'quayside/builder-fetched'
+
 interface Owner {
   readonly daemon: DockerDaemon
   readonly instance: string
@@ -63,7 +66,10 @@ export async function listInstallation(
     return service !== undefined && known.has(service)
   }
   const isOurs = (tag: string): boolean =>
-    own.has(tag) || tag.startsWith(`${baseRepository}:${instance}-`) || isBuilt(tag)
+    own.has(tag) ||
+    (!isShared && tag.startsWith(`${fetchedBuilders}:`)) ||
+    tag.startsWith(`${baseRepository}:${instance}-`) ||
+    isBuilt(tag)
   return {
     containers: containers.map(({ Names, Id }) => Names[0]?.slice(1) ?? Id),
     networks: networks.map(({ Name }) => Name),
