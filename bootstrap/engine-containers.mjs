@@ -20,7 +20,8 @@ export async function stopContainers(address, instance) {
     for (let one = waiting.shift(); one; one = waiting.shift()) await stop(address, one.Id)
   }
   await Promise.all(Array.from({ length: parallel }, work))
-  return running.length
+  // A builder is no service.
+  return running.filter((/** @type {any} */ one) => one.Labels?.['quayside.builder'] === undefined).length
 }
 
 /**

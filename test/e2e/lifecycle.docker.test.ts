@@ -145,7 +145,10 @@ describe('the life of an installation', () => {
     assert.equal(exitCode, 1)
     assert.match(
       said,
-      new RegExp(`containers: 1\\n {2}quay-.*networks: 1\\n {2}quay-env-.*Type ${instance} .*Nothing was removed`, 's'),
+      new RegExp(
+        `containers: 2\\n {2}quay-.*quay-builder-.*networks: 1\\n {2}quay-env-.*Type ${instance} .*Nothing was removed`,
+        's',
+      ),
     )
     assert.equal((await first.api('GET', '/organization')).status, 200)
   })
