@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createServer, request } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { access, guard, listed, service } from '../../router/sign-in-bed.ts'
@@ -127,15 +128,30 @@ for (const program of [undefined, haproxy]) {
 
     it('is refused by a browser that says nothing about the page of a request', async () => {
       await lead({})
-      await context.route('**/*', async (route) => {
-        const own = Object.entries(await route.request().allHeaders())
-        const headers = Object.fromEntries(own.filter(([name]) => !name.startsWith('sec-fetch-')))
-        await route.continue({ headers })
-      })
-      const loot = await attack()
+      const { port, close } = await withoutFetchMetadata(bed.router.port)
+      await page.goto(`http://${sibling}:${port}`)
+      const loot: Loot = await page.evaluate(hostile(`http://${host}:${port}`))
+      await close()
       assert.deepEqual([loot.stolen, loot.imageWidth, loot.frame], [undefined, 0, ''])
       assert.deepEqual(seen, ['/script.js', '/image.svg', '/frame', '/data'], 'the requests have reached it')
-      await context.unroute('**/*')
     })
   })
+}
+
+/** Forwards requests without the headers by which browsers describe the page of a request. */
+async function withoutFetchMetadata(router: number): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer(({ method, url, headers }, response) => {
+    const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('sec-fetch-')))
+    const onward = request({ host: '127.0.0.1', port: router, method, path: url, headers: kept }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy()).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { port: portOf(server), close }
 }
