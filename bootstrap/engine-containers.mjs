@@ -21,8 +21,11 @@ export async function stopContainers(address, instance) {
   }
   await Promise.all(Array.from({ length: parallel }, work))
   // A builder is no service.
-  return running.filter((/** @type {any} */ one) => one.Labels?.['quayside.builder'] === undefined).length
+  return running.filter(isOfService).length
 }
+
+/** @param {{ Labels?: Record<string, string> }} container */
+const isOfService = ({ Labels }) => Labels?.['quayside.builder'] === undefined
 
 /**
  * @param {import('./docker.mjs').EngineAddress} address
