@@ -1,6 +1,8 @@
 import { EngineError } from '../../engines/index.ts'
 import type { Attempt } from '../../lib/attempt.ts'
+import { withoutFullStop } from '../../lib/without-full-stop.ts'
 import type { BuildOrder } from '../build-order.ts'
+import { BuildError } from '../builder.ts'
 import type { EngineFacts } from './engine-facts.ts'
 import type { HeldBuildKit, OwnBuildKit } from './own-buildkit.ts'
 
@@ -9,7 +11,7 @@ const nobody = 'none'
 
 /**
  * Holds the platform's own BuildKit for a build, or returns why the engine's must be used. Dispose
- * of the held one.
+ * of the held one. Throws BuildError if the engine is away or its disk is full.
  */
 export async function chooseBuildKit(
   own: OwnBuildKit | undefined,
@@ -23,7 +25,10 @@ export async function chooseBuildKit(
   try {
     return await own.hold(recipe.organization ?? nobody, limits, attempt)
   } catch (error) {
-    if (!(error instanceof EngineError) || error.reason === 'unreachable') throw error
+    if (!(error instanceof EngineError)) throw error
+    if (error.reason === 'unreachable' || error.reason === 'disk-full') {
+      throw new BuildError(error.reason, `${withoutFullStop(error.message)}. Deploy again.`, { cause: error })
+    }
     attempt.output.line(`The BuildKit of the Docker Engine builds this image. ${error.message}`, 'warning')
     return { why: error.message }
   }

@@ -21,7 +21,10 @@ export async function buildOnOwn(
 ): Promise<Image> {
   const { buildOnDaemon } = await import('../buildkit/run-solve.ts')
   if (held.isolationProblem !== undefined) {
-    attempt.output.line(`This build is not isolated from those of others: ${held.isolationProblem}`, 'warning')
+    attempt.output.line(
+      `This build is not isolated from builds of other organizations: ${held.isolationProblem}`,
+      'warning',
+    )
   }
   try {
     await using opened = new AsyncDisposableStack()
