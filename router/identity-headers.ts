@@ -1,4 +1,4 @@
-/** Names of headers by which a gateway tells an application who is signed in. In lower case. */
+/** Headers in which a gateway names the signed-in person, in lower case. */
 interface Gateway {
   readonly prefixes?: readonly string[]
   readonly names?: readonly string[]

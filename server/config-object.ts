@@ -64,7 +64,7 @@ export interface Config {
   readonly tokenPepperFile: string
   /** How long a server that stops in order answers requests. */
   readonly leaveSeconds: number
-  /** Who may create organizations: every administrator, or those of the first organization. */
+  /** The people who may create organizations: all, or administrators of the first one. */
   readonly founders: 'everyone' | 'operator'
   /** Requests a second, and at once, of one token. */
   readonly rateLimit: number

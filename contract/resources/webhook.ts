@@ -127,8 +127,7 @@ export const webhookOperations = {
     path: `${path}/{webhookId}/event`,
     handler: 'listWebhookDeliveries',
     access: 'read',
-    summary:
-      'Lists the last 100 deliveries of a webhook, newest first: those of environments that the caller may read.',
+    summary: 'Lists the last 100 deliveries of a webhook, newest first, for environments that the caller may read.',
     reply: Results(WebhookDelivery),
     status: 200,
   }),

@@ -7,7 +7,7 @@ export interface ListedSession {
   readonly isBrowser: boolean
   /** Whether it is the session of the browser that asks. */
   readonly isOwn: boolean
-  /** What the client said about itself. */
+  /** The `User-Agent` header of the client. */
   readonly agent: string
   readonly begunAt: Date | undefined
   readonly usedAt: Date | undefined

@@ -1,4 +1,4 @@
-/** What the header `User-Agent` of a browser contains. The first that occurs is its name. */
+/** Words of `User-Agent` headers. The first that occurs names the browser. */
 const browsers = [
   ['Edg/', 'Edge'],
   ['OPR/', 'Opera'],

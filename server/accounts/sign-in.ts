@@ -70,7 +70,7 @@ export function createSignIn({
 /** The subject that counts the attempts of a client. */
 export const clientSubject = (address: string): string => `client ${clientGroup(address)}`
 
-/** What counts an attempt. A success resets `own` and takes back one attempt of `shared`. */
+/** The counts of an attempt. A success resets `own` and takes back one attempt of `shared`. */
 interface Counts {
   readonly counted: readonly Counted[]
   readonly own: string

@@ -52,7 +52,7 @@ function subjectOf(component: Component, versions: EngineVersions): string {
   return `${names[component]} ${found.package ?? found.version}`
 }
 
-const described = ({ id, gives, source }: Hole): string => `${id}: ${gives} (${source})`
+const described = ({ id, impact, source }: Hole): string => `${id}: ${impact} (${source})`
 
 function remedyOf(component: Component, versions: EngineVersions): string {
   const isInside = component === 'buildkit' && !versions.buildkit

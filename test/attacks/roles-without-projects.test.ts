@@ -94,7 +94,7 @@ const tokens = {
 await addPerson(database, { email: 'other@a.example', member: { organizationId, role: 'DEVOPS' } })
 
 const forServices = 'services are created with it by their names, and it is no part of a project (ADR 0137)'
-/** What an operation may tell every role, and why. */
+/** Names that an operation may return to every role, and why. */
 const permitted: Readonly<Record<string, readonly [what: RegExp, why: string]>> = {
   listContainerRegistry: [/marmot-registry/g, forServices],
   getContainerRegistry: [/marmot-registry/g, forServices],

@@ -12,7 +12,7 @@ import { haproxy, missingHaproxy } from '../support/haproxy.ts'
 
 const [host, sibling] = ['app.site.localhost', 'evil.site.localhost']
 
-/** What the hostile page has after it has tried each way to load something. */
+/** The results of the hostile page after each way to load something. */
 interface Loot {
   readonly stolen: unknown
   readonly imageWidth: number

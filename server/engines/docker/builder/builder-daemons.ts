@@ -43,7 +43,7 @@ export interface HeldBuilder extends Disposable {
    * EngineError.
    */
   clearCache(signal: AbortSignal): Promise<void>
-  /** Why the daemon's network is not isolated from those of others. Undefined: it is. */
+  /** Why the daemon's network is not isolated from other daemons. Undefined if it is. */
   readonly isolationProblem: string | undefined
 }
 
@@ -66,7 +66,7 @@ export function createBuilderDaemons(options: BuilderDaemonsOptions): BuilderDae
 
   const isUsed = (owner: string): boolean =>
     held.has(owner) || clock.monotonic() - (releasedAt.get(owner) ?? Number.NEGATIVE_INFINITY) < idleMs
-  /** Does not keep this process running. What it leaves, the next process ends. */
+  /** Does not keep this process running. The next process ends what this one leaves. */
   const endUnusedLater = (): void => {
     const end = (): void => void endUnused({ ...host, alone, isUsed }, AbortSignal.timeout(60_000)).catch(() => {})
     AbortSignal.timeout(idleMs + 1000).addEventListener('abort', end)

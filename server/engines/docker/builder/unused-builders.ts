@@ -27,8 +27,8 @@ export interface UnusedOptions {
 }
 
 /**
- * Stops daemons that nobody uses, also those of an earlier process, and removes the ones that
- * stopped a week ago, with their caches. Throws EngineError.
+ * Stops unused daemons, including daemons of an earlier process. Removes daemons that stopped a
+ * week ago, with their caches. Throws EngineError.
  */
 export async function endUnused(options: UnusedOptions, signal: AbortSignal): Promise<void> {
   const { daemon, instance, clock, alone, isUsed } = options
